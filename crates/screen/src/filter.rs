@@ -1,0 +1,242 @@
+//! What of a program's output may reach a person's terminal.
+//!
+//! The daemon is the terminal and answers queries itself; a person who watches must not have
+//! their own terminal answer too, nor have it do what a stranger's bytes say. A [`Filter`] takes
+//! such sequences out of the stream and passes everything else on, byte for byte.
+
+use crate::parser::{Actor, Csi, Parser, StringKind, StringSequence};
+
+/// How many bytes of a sequence are held back until it can be judged. A longer one is a string
+/// whose beginning already tells what it is.
+const MAX_HELD: usize = crate::parser::MAX_OSC + 64;
+
+/// What a filter takes out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Policy {
+    /// Questions to the terminal (DA, DSR, DECRQM, colours, capabilities…) are taken out, so
+    /// that one terminal answers and not every viewer's.
+    pub queries: bool,
+    /// Writing the clipboard (OSC 52) is taken out. Reading it always is.
+    pub clipboard: bool,
+    /// What acts on the window or the world is taken out: moving and resizing windows, printing,
+    /// notifications, file transfer (OSC 1337), and the answerback control.
+    pub actions: bool,
+    /// Pictures are taken out.
+    pub graphics: bool,
+}
+
+impl Default for Policy {
+    /// For a person who attaches: no queries, no clipboard, no actions; pictures pass.
+    fn default() -> Policy {
+        Policy { queries: true, clipboard: true, actions: true, graphics: false }
+    }
+}
+
+/// Takes sequences out of a stream.
+///
+/// ```
+/// use greenroom_screen::{Filter, Policy};
+///
+/// let mut filter = Filter::new(Policy::default());
+/// assert_eq!(filter.feed(b"a\x1b[6nb\x1b[31mc"), b"ab\x1b[31mc");
+/// // A sequence cut in two is judged when it is whole.
+/// assert_eq!(filter.feed(b"d\x1b]52;c;"), b"d");
+/// assert_eq!(filter.feed(b"?\x07e"), b"e");
+/// ```
+#[derive(Debug, Clone)]
+pub struct Filter {
+    policy: Policy,
+    parser: Parser,
+    /// The sequence being read.
+    held: Vec<u8>,
+    /// The sequence being read grew past what is held; it is dropped.
+    overlong: bool,
+}
+
+/// Judges a sequence once it is whole.
+struct Judge {
+    policy: Policy,
+    blocked: bool,
+}
+
+impl Filter {
+    /// Makes a filter.
+    #[must_use]
+    pub fn new(policy: Policy) -> Filter {
+        Filter { policy, parser: Parser::default(), held: Vec::new(), overlong: false }
+    }
+
+    /// Takes bytes and gives those that may pass. What may become a sequence is held back until
+    /// it is one.
+    #[must_use]
+    pub fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(bytes.len());
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let before = self.parser.taken();
+            let was_ground = self.parser.is_ground();
+            let mut judge = Judge { policy: self.policy, blocked: false };
+            let used = self.parser.step(&mut judge, rest);
+            let (now, later) = rest.split_at(used);
+            rest = later;
+            self.sort(now, before, was_ground, judge.blocked, &mut out);
+        }
+        out
+    }
+
+    /// Passes, holds or drops the bytes of one step.
+    fn sort(
+        &mut self,
+        now: &[u8],
+        before: u64,
+        was_ground: bool,
+        blocked: bool,
+        out: &mut Vec<u8>,
+    ) {
+        let ground = self.parser.is_ground();
+        if was_ground {
+            // Text up to where a sequence begins, if one did.
+            let text = match ground {
+                true => now.len(),
+                false => self.parser.start().saturating_sub(before) as usize,
+            };
+            let (text, sequence) = now.split_at(text.min(now.len()));
+            out.extend(text.iter().filter(|&&byte| !self.blocks_control(byte)));
+            self.hold(sequence);
+            return;
+        }
+        let started_anew = !ground && self.parser.start() >= before;
+        if !started_anew {
+            self.hold(now);
+            if ground {
+                self.release(blocked, out);
+            }
+            return;
+        }
+        // The sequence was broken off by the ESC of the next, or a string's ESC \ begins.
+        let cut = (self.parser.start() - before) as usize;
+        let (head, tail) = now.split_at(cut.min(now.len()));
+        self.hold(head);
+        let string = self.held.get(1).is_some_and(|byte| b"]P_X^".contains(byte));
+        if string && !blocked && !self.overlong {
+            // The terminator follows; the string must not end without it.
+            let held = std::mem::take(&mut self.held);
+            out.extend_from_slice(&held);
+        }
+        self.held.clear();
+        self.overlong = false;
+        self.hold(tail);
+        if string && blocked {
+            // Its terminator alone would be harmless, but is part of what was blocked.
+            self.overlong = true;
+        }
+    }
+
+    fn blocks_control(&self, byte: u8) -> bool {
+        // ENQ asks for the answerback.
+        byte == 0x05 && (self.policy.queries || self.policy.actions)
+    }
+
+    fn hold(&mut self, bytes: &[u8]) {
+        if self.held.len() + bytes.len() > MAX_HELD {
+            self.overlong = true;
+            self.held.clear();
+        }
+        if !self.overlong {
+            self.held.extend_from_slice(bytes);
+        }
+    }
+
+    fn release(&mut self, blocked: bool, out: &mut Vec<u8>) {
+        if !blocked && !self.overlong {
+            out.extend_from_slice(&self.held);
+        }
+        self.held.clear();
+        self.overlong = false;
+    }
+}
+
+impl Actor for Judge {
+    fn ascii(&mut self, _: &[u8]) {}
+
+    fn scalar(&mut self, _: char) {}
+
+    fn control(&mut self, _: u8) {}
+
+    fn escape(&mut self, _: u8, last: u8) {
+        // DECID.
+        self.blocked |= last == b'Z' && self.policy.queries;
+    }
+
+    fn csi(&mut self, csi: &Csi) {
+        let Policy { queries, actions, .. } = self.policy;
+        let params = &csi.params;
+        self.blocked |= match (csi.prefix, csi.intermediate, csi.last) {
+            (_, 0, b'c' | b'n') if csi.prefix != b'>' || csi.last == b'c' => queries,
+            (_, b'$', b'p') | (b'?', b'$', b'u') => queries,
+            (b'>', 0, b'q') | (b'?', 0, b'u') | (b'?', 0, b'm') => queries,
+            (0, 0, b'x') | (0, b'*', b'y') | (0, b'$', b'w') | (0, b'&', b'u') => queries,
+            (b'?', 0, b'S') => queries,
+            (0, 0, b't') => match params.get(0) {
+                11 | 13..=16 | 18..=21 => queries,
+                22 | 23 => false,
+                _ => actions,
+            },
+            (0 | b'?', 0, b'i') => actions,
+            // Setting the mode reports the size at once.
+            (b'?', 0, b'h') => queries && params.values().contains(&2048),
+            _ => false,
+        };
+    }
+
+    fn string(&mut self, string: &StringSequence<'_>) {
+        let Policy { queries, clipboard, actions, graphics } = self.policy;
+        self.blocked |= match string.kind {
+            StringKind::Osc => self.blocks_osc(string.payload),
+            StringKind::Dcs => match (string.csi.intermediate, string.csi.last) {
+                (b'$' | b'+', b'q') => queries,
+                (0, b'q') => graphics,
+                _ => actions || clipboard,
+            },
+            // Kitty graphics answer unless told to be quiet.
+            StringKind::Apc if string.payload.starts_with(b"G") => {
+                graphics || (queries && string.payload.windows(3).any(|it| it == b"a=q"))
+            }
+            StringKind::Apc | StringKind::Other => actions,
+        };
+    }
+}
+
+impl Judge {
+    fn blocks_osc(&self, payload: &[u8]) -> bool {
+        let mut parts = payload.split(|&byte| byte == b';');
+        let number = parts.next().unwrap_or_default();
+        let asks = || payload.split(|&byte| byte == b';').any(|part| part == b"?");
+        match number {
+            b"4" | b"5" | b"10" | b"11" | b"12" | b"13" | b"14" | b"15" | b"16" | b"17" | b"18"
+            | b"19" | b"21" => self.policy.queries && asks(),
+            b"52" => self.policy.clipboard || asks(),
+            b"9" => self.policy.actions && !payload.starts_with(b"9;4;"),
+            b"777" | b"1337" | b"50" | b"60" | b"61" | b"3" | b"5522" => self.policy.actions,
+            _ => false,
+        }
+    }
+}
+
+/// A text that may stand in a list or a title: without control characters, and without the
+/// invisible ones that turn text around or hide it.
+///
+/// ```
+/// assert_eq!(greenroom_screen::sanitize("a\x1b[31mb\u{202e}c\u{200b}d"), "a[31mbcd");
+/// ```
+#[must_use]
+pub fn sanitize(text: &str) -> String {
+    let hidden = |c: char| {
+        c.is_control()
+            || matches!(c,
+                '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
+                | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+    };
+    text.chars().filter(|&c| !hidden(c)).collect()
+}

@@ -1,0 +1,104 @@
+//! What changed since a moment.
+
+use super::line::Line;
+use super::snapshot::Rows;
+use crate::modes::Modes;
+use crate::screen::{Cursor, Screen};
+
+/// A moment in a screen's life, to ask for what changed since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Position {
+    pub(crate) generation: u64,
+    pub(crate) top: u64,
+}
+
+impl Position {
+    /// Counts up with every feed and resize.
+    #[must_use]
+    pub fn generation(self) -> u64 {
+        self.generation
+    }
+
+    /// The number the screen's top row had.
+    #[must_use]
+    pub fn top_row(self) -> u64 {
+        self.top
+    }
+}
+
+/// What changed since a [`Position`].
+///
+/// To bring a copy up to date: move its rows up by [`Diff::scrolled`], then replace the rows of
+/// [`Diff::rows`], each at its number less [`Position::top_row`].
+#[derive(Debug, Clone)]
+pub struct Diff {
+    /// What to ask for the next diff with.
+    pub position: Position,
+    /// How many rows left at the top; the screen's height or more if nothing is left.
+    pub scrolled: u64,
+    /// Where the cursor is now.
+    pub cursor: Cursor,
+    /// The modes that are set now.
+    pub modes: Modes,
+    rows: Rows,
+    numbers: Vec<u64>,
+    cols: usize,
+}
+
+impl Diff {
+    /// The rows that changed, with their numbers.
+    pub fn rows(&self) -> impl Iterator<Item = Line<'_>> {
+        let numbers = self.numbers.iter().enumerate();
+        numbers.filter_map(|(index, &number)| self.rows.line(index, self.cols, number))
+    }
+
+    /// Whether no row changed or moved.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.numbers.is_empty() && self.scrolled == 0
+    }
+}
+
+impl Screen {
+    /// This moment, to ask [`Screen::diff`] for what changed since.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        Position { generation: self.terminal.generation, top: self.terminal.history.end() }
+    }
+
+    /// What changed since `then`. Costs what changed, not what there is.
+    ///
+    /// ```
+    /// use greenroom_screen::{Options, Screen};
+    ///
+    /// let mut screen = Screen::new("20x3".parse().unwrap(), Options::default());
+    /// let then = screen.position();
+    /// screen.feed(b"\x1b[2;1Hnew");
+    /// let diff = screen.diff(then);
+    /// let changed: Vec<_> = diff.rows().map(|row| (row.number(), row.text())).collect();
+    /// assert_eq!(changed, [(1, "new".to_owned())]);
+    /// ```
+    #[must_use]
+    pub fn diff(&self, then: Position) -> Diff {
+        let terminal = &self.terminal;
+        let all = terminal.all_changed > then.generation;
+        let top = terminal.history.end();
+        let mut rows = Rows::with_capacity(1);
+        let mut numbers = Vec::new();
+        for (y, row) in terminal.grid.rows().enumerate() {
+            if all || row.stamp > then.generation {
+                rows.push(row, terminal.styles.all());
+                numbers.push(top + y as u64);
+            }
+        }
+        Diff {
+            position: self.position(),
+            scrolled: top.saturating_sub(then.top),
+            cursor: self.cursor(),
+            modes: terminal.modes,
+            rows,
+            numbers,
+            cols: terminal.cols,
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Finding text in the history and on the screen.
+//!
+//! The pages of the history are searched as they lie: no line is unpacked, and a line that was
+//! wrapped is one piece of text, so a match may span rows. Only where a match was found is its
+//! place worked out in rows and columns.
+//!
+//! A match lies within one line (wrapped rows are one line); lines longer than 256 KiB are
+//! searched in pieces of that length.
+
+use memchr::memmem::Finder;
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::text::Pos;
+use crate::history::{History, Page};
+use crate::screen::Screen;
+
+/// The longest pattern taken: longer ones are mistakes, and compiling them costs.
+const MAX_PATTERN: usize = 4096;
+
+/// How much memory a compiled pattern may take.
+const MAX_COMPILED: usize = 1024 * 1024;
+
+/// What to look for.
+#[derive(Debug, Clone)]
+pub struct Query {
+    finder: Find,
+}
+
+#[derive(Debug, Clone)]
+enum Find {
+    Literal(Box<Finder<'static>>),
+    Regex(Regex),
+}
+
+/// Why a pattern cannot be searched for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum QueryError {
+    /// There is nothing to look for.
+    #[error("the pattern is empty")]
+    Empty,
+    /// The pattern is longer than [`MAX_PATTERN`] bytes.
+    #[error("the pattern has {0} bytes, the limit is 4096")]
+    TooLong(usize),
+    /// It is not a regular expression, or one that takes too much memory.
+    #[error("not a regular expression: {0}")]
+    Invalid(String),
+}
+
+impl Query {
+    /// Looks for this text, letter for letter.
+    pub fn literal(text: &str) -> Result<Query, QueryError> {
+        check(text)?;
+        let finder = Find::Literal(Box::new(Finder::new(text).into_owned()));
+        Ok(Query { finder })
+    }
+
+    /// Looks for this text, whatever the case of its letters (Unicode simple folding).
+    pub fn folded(text: &str) -> Result<Query, QueryError> {
+        check(text)?;
+        compile(&regex::escape(text), true)
+    }
+
+    /// Looks for a regular expression, matched within a line; `^` and `$` are a line's ends.
+    ///
+    /// ```
+    /// use greenroom_screen::Query;
+    /// assert!(Query::regex(r"error\[E\d+\]", false).is_ok());
+    /// assert!(Query::regex("(", false).unwrap_err().to_string().starts_with("not a regular"));
+    /// ```
+    pub fn regex(pattern: &str, fold_case: bool) -> Result<Query, QueryError> {
+        check(pattern)?;
+        compile(pattern, fold_case)
+    }
+}
+
+fn check(pattern: &str) -> Result<(), QueryError> {
+    match pattern.len() {
+        0 => Err(QueryError::Empty),
+        len if len > MAX_PATTERN => Err(QueryError::TooLong(len)),
+        _ => Ok(()),
+    }
+}
+
+fn compile(pattern: &str, fold_case: bool) -> Result<Query, QueryError> {
+    RegexBuilder::new(pattern)
+        .case_insensitive(fold_case)
+        .multi_line(true)
+        .size_limit(MAX_COMPILED)
+        .dfa_size_limit(MAX_COMPILED)
+        .build()
+        .map(|regex| Query { finder: Find::Regex(regex) })
+        .map_err(|error| QueryError::Invalid(error.to_string()))
+}
+
+/// Where to look, and for how many matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Search {
+    /// Only in rows from this number on.
+    pub from: u64,
+    /// How many matches at most.
+    pub limit: usize,
+}
+
+impl Default for Search {
+    /// Everywhere, for at most a thousand matches: more than anybody reads.
+    fn default() -> Search {
+        Search { from: 0, limit: 1000 }
+    }
+}
+
+/// A match. Its place stays true while the history is trimmed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Match {
+    /// Its first cell.
+    pub start: Pos,
+    /// The cell after its last; in another row if the line is wrapped in between.
+    pub end: Pos,
+}
+
+impl Screen {
+    /// Finds text in the history and on the screen, oldest first.
+    ///
+    /// ```
+    /// use greenroom_screen::{Options, Query, Screen, Search};
+    ///
+    /// let mut screen = Screen::new("8x2".parse().unwrap(), Options::default());
+    /// screen.feed(b"one error\r\ntwo\r\nError");
+    /// let found = screen.search(&Query::folded("error").unwrap(), Search::default());
+    /// assert_eq!(found.len(), 2);
+    /// assert_eq!((found[0].start.row, found[0].start.col), (0, 4));
+    /// assert_eq!((found[0].end.row, found[0].end.col), (1, 1));
+    /// ```
+    #[must_use]
+    pub fn search(&self, query: &Query, search: Search) -> Vec<Match> {
+        let mut found = Vec::new();
+        let history = &self.terminal.history;
+        let tail = self.tail();
+        // The last line of the history may go on in the screen: then both are in the tail.
+        let tail_start = tail.first();
+        for (page, skipped) in history.pages() {
+            let to = page.start() + page.len() as u64;
+            if to <= search.from {
+                continue;
+            }
+            let first = skipped.max(search.from.saturating_sub(page.start()) as usize);
+            let last = (tail_start.min(to) - page.start().min(tail_start)) as usize;
+            query.search_page(page, first, last, search.limit, &mut found);
+        }
+        for (page, skipped) in tail.pages() {
+            let first = skipped.max(search.from.saturating_sub(page.start()) as usize);
+            query.search_page(page, first, page.len(), search.limit, &mut found);
+        }
+        found
+    }
+
+    /// The rows of the screen as history lines, with what the history's last line begins with.
+    fn tail(&self) -> History {
+        let terminal = &self.terminal;
+        let history = &terminal.history;
+        let mut first = history.end();
+        if !terminal.is_alternate() && history.is_open() {
+            // Walk back to where the line begins, but no further than a page would hold it.
+            while first > history.first()
+                && history.line(first - 1).is_some_and(|line| line.wrapped)
+                && history.end() - first < terminal.rows as u64 + 4096
+            {
+                first -= 1;
+            }
+        }
+        let mut tail = History::new(usize::MAX);
+        tail.set_first(first);
+        let mut row = crate::row::Row::default();
+        for line in history.lines(first, history.end()) {
+            line.decode(&mut row);
+            tail.push(&row, line.styles);
+            tail.forget_numbers();
+        }
+        for row in terminal.grid.rows() {
+            tail.push(row, terminal.styles.all());
+        }
+        tail
+    }
+}
+
+impl Query {
+    /// Finds matches in the lines `first..last` of a page.
+    fn search_page(
+        &self,
+        page: &Page,
+        first: usize,
+        last: usize,
+        limit: usize,
+        found: &mut Vec<Match>,
+    ) {
+        if first >= last {
+            return;
+        }
+        let (start, end) = (page.text_start(first), page.text_start(last));
+        let text = &page.text()[..end];
+        let mut at = start;
+        while found.len() < limit && at < end {
+            let Some((from, to)) = self.find_in_line(text, at) else { return };
+            if let Some(place) = place(page, from, to) {
+                found.push(place);
+            }
+            at = to.max(from + 1);
+        }
+    }
+
+    /// The next match at or after `at` that lies within one line.
+    fn find_in_line(&self, text: &[u8], mut at: usize) -> Option<(usize, usize)> {
+        match &self.finder {
+            Find::Literal(finder) => {
+                let from = at + finder.find(text.get(at..)?)?;
+                Some((from, from + finder.needle().len()))
+            }
+            Find::Regex(regex) => loop {
+                let found = regex.find_at(text, at)?;
+                if found.is_empty() {
+                    at = found.end() + 1;
+                    if at > text.len() {
+                        return None;
+                    }
+                    continue;
+                }
+                let Some(newline) = memchr::memchr(b'\n', found.as_bytes()) else {
+                    return Some((found.start(), found.end()));
+                };
+                // The expression took in a line end. What it finds in that line alone counts.
+                let line = found.start() + newline;
+                let alone = regex.find_at(&text[..line], found.start());
+                match alone.filter(|it| !it.is_empty()) {
+                    Some(alone) => return Some((alone.start(), alone.end())),
+                    None => at = line + 1,
+                }
+            },
+        }
+    }
+}
+
+/// Where the bytes `from..to` of a page's text stand.
+fn place(page: &Page, from: usize, to: usize) -> Option<Match> {
+    let pos = |at: usize, end: bool| {
+        // The end belongs to the row of the last byte.
+        let line = page.line_at(if end { at.saturating_sub(1) } else { at })?;
+        let start = page.text_start((line.number - page.start()) as usize);
+        Some(Pos { row: line.number, col: line.col_of(at - start) as u16 })
+    };
+    Some(Match { start: pos(from, false)?, end: pos(to, true)? })
+}

@@ -1,0 +1,157 @@
+//! What a screen shows at one moment, to keep and to send elsewhere.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use greenroom_model::{Offset, Size};
+
+use super::diff::Position;
+use super::line::Line;
+use crate::modes::Modes;
+use crate::row::Row;
+use crate::screen::{Cursor, Screen};
+use crate::style::{Packed, StyleId};
+
+/// Rows taken out of a screen, with the styles they use.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Rows {
+    pub(super) rows: Vec<Row>,
+    palette: Vec<Packed>,
+    /// The screen's number of each style in `palette`.
+    numbers: Vec<StyleId>,
+}
+
+impl Rows {
+    pub(super) fn with_capacity(rows: usize) -> Rows {
+        Rows { rows: Vec::with_capacity(rows), palette: vec![Packed::DEFAULT], numbers: vec![0] }
+    }
+
+    /// Adds a row; the screen's style numbers become those of this palette.
+    pub(super) fn push(&mut self, row: &Row, styles: &[Packed]) {
+        let mut row = row.clone();
+        let mut known = (0, 0);
+        let (palette, numbers) = (&mut self.palette, &mut self.numbers);
+        row.map_styles(|id| {
+            if id != known.0 {
+                let found = numbers.iter().position(|&it| it == id).unwrap_or_else(|| {
+                    palette.push(styles.get(id as usize).copied().unwrap_or_default());
+                    numbers.push(id);
+                    numbers.len() - 1
+                });
+                known = (id, found as StyleId);
+            }
+            known.1
+        });
+        self.rows.push(row);
+    }
+
+    pub(super) fn line(&self, index: usize, cols: usize, number: u64) -> Option<Line<'_>> {
+        let row = Cow::Borrowed(self.rows.get(index)?);
+        Some(Line { row, palette: &self.palette, cols, number })
+    }
+}
+
+/// What a screen shows at one moment. Cloning it copies nothing, and it may go to any thread.
+///
+/// ```
+/// use greenroom_screen::{Options, Screen};
+///
+/// let mut screen = Screen::new("20x2".parse().unwrap(), Options::default());
+/// screen.feed(b"hello");
+/// let then = screen.snapshot();
+/// screen.feed(b" world");
+/// assert_eq!(then.text(), "hello");
+/// assert_eq!(then.cursor().col, 5);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Snapshot(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    size: Size,
+    cols: usize,
+    rows: Rows,
+    cursor: Cursor,
+    modes: Modes,
+    title: String,
+    position: Position,
+    offset: Offset,
+}
+
+impl Screen {
+    /// What the screen shows now.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        let terminal = &self.terminal;
+        let mut rows = Rows::with_capacity(terminal.rows);
+        for row in terminal.grid.rows() {
+            rows.push(row, terminal.styles.all());
+        }
+        Snapshot(Arc::new(Inner {
+            size: terminal.size,
+            cols: terminal.cols,
+            rows,
+            cursor: self.cursor(),
+            modes: terminal.modes,
+            title: terminal.titles.current.clone(),
+            position: self.position(),
+            offset: self.offset(),
+        }))
+    }
+}
+
+impl Snapshot {
+    /// The size in cells.
+    #[must_use]
+    pub fn size(&self) -> Size {
+        self.0.size
+    }
+
+    /// Where the cursor was.
+    #[must_use]
+    pub fn cursor(&self) -> Cursor {
+        self.0.cursor
+    }
+
+    /// The modes that were set.
+    #[must_use]
+    pub fn modes(&self) -> Modes {
+        self.0.modes
+    }
+
+    /// The window's title.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.0.title
+    }
+
+    /// What to ask [`Screen::diff`] for what changed since.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        self.0.position
+    }
+
+    /// How many bytes the screen had been fed.
+    #[must_use]
+    pub fn offset(&self) -> Offset {
+        self.0.offset
+    }
+
+    /// A row, from the top.
+    #[must_use]
+    pub fn row(&self, row: u16) -> Option<Line<'_>> {
+        let number = self.0.position.top + u64::from(row);
+        self.0.rows.line(row as usize, self.0.cols, number)
+    }
+
+    /// The rows, from the top.
+    pub fn rows(&self) -> impl Iterator<Item = Line<'_>> {
+        (0..self.0.rows.rows.len() as u16).filter_map(|row| self.row(row))
+    }
+
+    /// The text as [`Screen::text`] gives it.
+    #[must_use]
+    pub fn text(&self) -> String {
+        super::text::join_rows(self.0.rows.rows.iter())
+    }
+}

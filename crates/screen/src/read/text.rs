@@ -1,0 +1,266 @@
+//! Text of the screen, of the history, and of what a command printed.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::line::Line;
+use crate::event::{Mark, MarkKind};
+use crate::row::Row;
+use crate::screen::Screen;
+use crate::terminal::Terminal;
+
+/// What happens to lines that were wrapped because they were longer than the screen is wide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Wrap {
+    /// They become one line again, as the program wrote them.
+    #[default]
+    Joined,
+    /// Each row is a line.
+    Rows,
+}
+
+/// A cell by the number of its row and its column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pos {
+    /// The row, counted from the beginning of the session.
+    pub row: u64,
+    /// The column.
+    pub col: u16,
+}
+
+/// A command that shell integration marked; the parts that are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Command {
+    /// Where its prompt begins.
+    pub prompt: Option<Mark>,
+    /// Where what was typed begins.
+    pub typed: Option<Mark>,
+    /// Where its output begins.
+    pub output: Option<Mark>,
+    /// Where it ended, with its exit code.
+    pub end: Option<Mark>,
+}
+
+impl Command {
+    /// The exit code, if the command has ended and the shell told it.
+    #[must_use]
+    pub fn exit_code(&self) -> Option<i32> {
+        match self.end?.kind {
+            MarkKind::CommandEnd(code) => code,
+            MarkKind::PromptStart | MarkKind::CommandStart | MarkKind::OutputStart => None,
+        }
+    }
+}
+
+/// The text of rows, one line each, without blanks at line ends and empty lines at the end.
+pub(super) fn join_rows<'a>(rows: impl ExactSizeIterator<Item = &'a Row>) -> String {
+    let mut out = Vec::with_capacity(rows.len() * 64);
+    let mut used = 0;
+    for row in rows {
+        let before = out.len();
+        row.push_text(0, row.len(), &mut out);
+        trim_blanks(&mut out, before);
+        if out.len() > before {
+            used = out.len();
+        }
+        out.push(b'\n');
+    }
+    out.truncate(used);
+    into_string(out)
+}
+
+fn trim_blanks(out: &mut Vec<u8>, from: usize) {
+    while out.len() > from && out.last() == Some(&b' ') {
+        out.pop();
+    }
+}
+
+/// Rows hold only what was decoded as UTF-8, so nothing is ever lost here.
+fn into_string(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|broken| String::from_utf8_lossy(broken.as_bytes()).into_owned())
+}
+
+/// Collects rows into lines.
+struct Lines {
+    out: Vec<u8>,
+    wrap: Wrap,
+    /// Where the line being collected begins.
+    start: usize,
+}
+
+impl Lines {
+    fn new(wrap: Wrap, capacity: usize) -> Lines {
+        Lines { out: Vec::with_capacity(capacity), wrap, start: 0 }
+    }
+
+    #[inline]
+    fn end_row(&mut self, wrapped: bool) {
+        if !wrapped || self.wrap == Wrap::Rows {
+            trim_blanks(&mut self.out, self.start);
+            self.out.push(b'\n');
+            self.start = self.out.len();
+        }
+    }
+
+    fn finish(mut self) -> String {
+        trim_blanks(&mut self.out, self.start);
+        into_string(self.out)
+    }
+}
+
+impl Terminal {
+    /// The row on the shown screen with this number.
+    fn screen_row(&self, number: u64) -> Option<&Row> {
+        let y = number.checked_sub(self.history.end())?;
+        (y < self.rows as u64).then(|| self.grid.row(y as usize))
+    }
+}
+
+impl Screen {
+    /// What the screen shows, one line a row, without blanks at line ends and without the empty
+    /// rows at the end.
+    #[must_use]
+    pub fn text(&self) -> String {
+        join_rows(self.terminal.grid.rows())
+    }
+
+    /// A row of the history or the screen by its number.
+    #[must_use]
+    pub fn line(&self, number: u64) -> Option<Line<'_>> {
+        let (terminal, cols) = (&self.terminal, self.terminal.cols);
+        if let Some(line) = terminal.history.line(number) {
+            let mut row = Row::default();
+            line.decode(&mut row);
+            return Some(Line { row: Cow::Owned(row), palette: line.styles, cols, number });
+        }
+        let row = Cow::Borrowed(terminal.screen_row(number)?);
+        Some(Line { row, palette: terminal.styles.all(), cols, number })
+    }
+
+    /// The text of the whole history; each line ends with a newline.
+    #[must_use]
+    pub fn history_text(&self, wrap: Wrap) -> String {
+        self.text_of(self.first_row()..self.top_row(), wrap)
+    }
+
+    /// The text of the rows with these numbers, as far as they are kept; each line ends with a
+    /// newline, the last one only if it ends within the range.
+    ///
+    /// ```
+    /// use greenroom_screen::{Options, Screen, Wrap};
+    ///
+    /// let mut screen = Screen::new("4x2".parse().unwrap(), Options::default());
+    /// screen.feed(b"abcdefgh\r\n1\r\n2\r\n3");
+    /// assert_eq!(screen.text_of(0..2, Wrap::Joined), "abcdefgh\n");
+    /// assert_eq!(screen.text_of(0..2, Wrap::Rows), "abcd\nefgh\n");
+    /// ```
+    #[must_use]
+    pub fn text_of(&self, rows: Range<u64>, wrap: Wrap) -> String {
+        let history = &self.terminal.history;
+        let wanted = rows.end.min(history.end()).saturating_sub(rows.start.max(history.first()));
+        let mut lines = Lines::new(wrap, wanted as usize * 72);
+        for line in history.lines(rows.start, rows.end) {
+            lines.out.extend_from_slice(line.text);
+            lines.end_row(line.wrapped);
+        }
+        for number in rows.start.max(history.end())..rows.end {
+            let Some(row) = self.terminal.screen_row(number) else { break };
+            row.push_text(0, row.len(), &mut lines.out);
+            lines.end_row(row.wrapped);
+        }
+        lines.finish()
+    }
+
+    /// The text from one cell to before another.
+    #[must_use]
+    pub fn text_between(&self, from: Pos, to: Pos, wrap: Wrap) -> String {
+        let last = to.row.min(self.top_row() + self.terminal.rows as u64 - 1);
+        let mut lines = Lines::new(wrap, 0);
+        for number in from.row.max(self.first_row())..=last {
+            let Some(line) = self.line(number) else { break };
+            let first = if number == from.row { from.col as usize } else { 0 };
+            let end = if number == to.row { to.col as usize } else { line.row.len() };
+            line.row.push_text(first, end, &mut lines.out);
+            if number < to.row {
+                lines.end_row(line.row.wrapped);
+            }
+        }
+        lines.finish()
+    }
+
+    /// The commands that shell integration marked and that are still kept, oldest first. The last
+    /// one may still be running, or not yet typed.
+    #[must_use]
+    pub fn commands(&self) -> Vec<Command> {
+        let mut commands = Vec::new();
+        let mut current = Command::default();
+        for &mark in self.marks() {
+            let slot = match mark.kind {
+                MarkKind::PromptStart => {
+                    if current != Command::default() {
+                        commands.push(std::mem::take(&mut current));
+                    }
+                    &mut current.prompt
+                }
+                MarkKind::CommandStart => &mut current.typed,
+                MarkKind::OutputStart => &mut current.output,
+                MarkKind::CommandEnd(_) => {
+                    current.end = Some(mark);
+                    // An end without a beginning says nothing: shells send one before the first
+                    // prompt.
+                    let whole = std::mem::take(&mut current);
+                    if whole.output.is_some() || whole.typed.is_some() {
+                        commands.push(whole);
+                    }
+                    continue;
+                }
+            };
+            *slot = Some(mark);
+        }
+        if current != Command::default() {
+            commands.push(current);
+        }
+        commands
+    }
+
+    /// What a command printed, up to its end or to the cursor if it runs; wrapped lines joined.
+    ///
+    /// ```
+    /// use greenroom_screen::{Options, Screen};
+    ///
+    /// let mut screen = Screen::new("20x5".parse().unwrap(), Options::default());
+    /// screen.feed(b"\x1b]133;A\x07$ \x1b]133;B\x07ls\r\n\x1b]133;C\x07out\r\n\x1b]133;D;2\x07$ ");
+    /// let command = screen.commands()[0];
+    /// assert_eq!(screen.output_of(&command).as_deref(), Some("out\n"));
+    /// assert_eq!(screen.typed_of(&command).as_deref(), Some("ls"));
+    /// assert_eq!(command.exit_code(), Some(2));
+    /// ```
+    #[must_use]
+    pub fn output_of(&self, command: &Command) -> Option<String> {
+        let from = command.output?;
+        let to = command.end.map_or_else(|| self.cursor_pos(), |end| pos_of(&end));
+        Some(self.text_between(pos_of(&from), to, Wrap::Joined))
+    }
+
+    /// What was typed for a command, as the screen shows it.
+    #[must_use]
+    pub fn typed_of(&self, command: &Command) -> Option<String> {
+        let from = command.typed?;
+        let to = command.output.map_or_else(|| self.cursor_pos(), |output| pos_of(&output));
+        let text = self.text_between(pos_of(&from), to, Wrap::Joined);
+        Some(text.trim_end_matches('\n').to_owned())
+    }
+
+    fn cursor_pos(&self) -> Pos {
+        let place = self.terminal.cursor;
+        Pos {
+            row: self.top_row() + place.y as u64,
+            col: (place.x + usize::from(place.pending)) as u16,
+        }
+    }
+}
+
+fn pos_of(mark: &Mark) -> Pos {
+    Pos { row: mark.row, col: mark.col }
+}

@@ -1,0 +1,265 @@
+//! Another size: lines wrap anew, the cursor stays on its character, nothing is lost.
+//!
+//! The rows of the screen go to the end of the history, all is wrapped to the new width
+//! (`rewrap`), and the new screen's rows are taken off the end again. So there is one rule for
+//! history and screen, and the only question here is where the screen's top comes to be.
+//!
+//! The alternate screen is cut or filled up instead: its program draws it again.
+
+mod rewrap;
+#[cfg(test)]
+mod tests;
+
+use greenroom_model::Size;
+
+use self::rewrap::{Tracked, rewrap};
+use crate::grid::Grid;
+use crate::row::Row;
+use crate::screen::{Fed, Screen};
+use crate::style::{Packed, StyleId};
+use crate::terminal::{MIN_COLS, Place, SavedCursor, Terminal};
+
+impl Screen {
+    /// Changes the size.
+    ///
+    /// Lines of the primary screen and the history are wrapped to the new width; to another size
+    /// and back leaves everything as it was, as long as nothing was fed in between. What is
+    /// returned has the report of the new size, if the program asked for it (mode 2048).
+    ///
+    /// ```
+    /// use greenroom_screen::{Options, Screen};
+    ///
+    /// let mut screen = Screen::new("8x2".parse().unwrap(), Options::default());
+    /// screen.feed(b"abcdefghij");
+    /// assert_eq!(screen.text(), "abcdefgh\nij");
+    /// screen.resize("5x2".parse().unwrap());
+    /// assert_eq!(screen.text(), "abcde\nfghij");
+    /// ```
+    pub fn resize(&mut self, size: Size) -> Fed<'_> {
+        self.terminal.happened.clear();
+        if size != self.terminal.size {
+            self.terminal.resize(size);
+            self.terminal.report_size_in_band();
+        }
+        self.fed()
+    }
+}
+
+impl Terminal {
+    fn resize(&mut self, size: Size) {
+        let (cols, rows) = (MIN_COLS.max(size.cols() as usize), size.rows() as usize);
+        self.generation += 1;
+        self.all_changed = self.generation;
+        if self.is_alternate() {
+            let mut primary = self.other.take();
+            if let Some(primary) = &mut primary {
+                let mut saved = primary.saved.unwrap_or_default();
+                saved.place = self.resize_primary(primary, saved.place, cols, rows);
+                if primary.saved.is_some() {
+                    primary.saved = Some(saved);
+                }
+            }
+            self.other = primary;
+            let mut place = self.cursor;
+            resize_plainly(&mut self.grid, &mut place, cols, rows);
+            self.cursor = place;
+        } else {
+            let mut grid = std::mem::replace(&mut self.grid, Grid::new(0));
+            self.cursor = self.resize_primary(&mut grid, self.cursor, cols, rows);
+            self.grid = grid;
+            if let Some(other) = &mut self.other {
+                resize_plainly(other, &mut Place::default(), cols, rows);
+            }
+        }
+        self.size = size;
+        (self.cols, self.rows) = (cols, rows);
+        (self.top, self.bottom) = (0, rows - 1);
+        self.tabs.resize(cols);
+    }
+
+    /// Wraps the primary screen and the history anew and says where the cursor is then.
+    fn resize_primary(
+        &mut self,
+        grid: &mut Grid,
+        cursor: Place,
+        cols: usize,
+        rows: usize,
+    ) -> Place {
+        let mut content = grid.take_rows();
+        let old_rows = content.len();
+        content.append(&mut self.below);
+        let last = content.iter().rposition(|row| row.used() > 0).unwrap_or(0);
+        let last = last.max(cursor.y.min(old_rows - 1));
+        content.truncate(last + 1);
+        let blank = old_rows.saturating_sub(content.len());
+        if blank > 0 {
+            self.slack = blank;
+        }
+
+        let base = self.history.end();
+        let mut places = self.places_to_follow(base, cursor, grid.saved.as_ref());
+        self.history.set_limit(usize::MAX);
+        for row in &content {
+            self.history.push(row, self.styles.all());
+        }
+        drop(content);
+        self.history.close();
+        if cols != self.cols {
+            self.history = rewrap(&self.history, cols, &mut places);
+        }
+
+        let total = self.history.end();
+        let top = Top {
+            anchor: places[ANCHOR].row,
+            cursor: places[CURSOR].row,
+            end: total,
+            first: self.history.first(),
+            rows: rows as u64,
+        };
+        let top = top.choose(blank > 0, self.slack as u64);
+        self.take_screen(grid, (total - top) as usize, rows);
+        let new_cursor = places[CURSOR].place(top, rows, cols);
+        if let Some(saved) = &mut grid.saved {
+            saved.place = places[SAVED].place(top, rows, cols);
+        }
+        self.move_marks(&places);
+        // Lines past the limit go as new ones come, not at once: a wider size may want them back.
+        self.history.set_limit(self.options.history_lines);
+        if self.options.history_lines == 0 {
+            self.history.clear();
+        }
+        new_cursor
+    }
+
+    /// The places that move with the text: the screen's top, the cursors, marks and pictures.
+    fn places_to_follow(
+        &self,
+        base: u64,
+        cursor: Place,
+        saved: Option<&SavedCursor>,
+    ) -> Vec<Tracked> {
+        let at = |place: Place| Tracked::new(base + place.y as u64, place.x, place.pending);
+        let saved = saved.map_or(Place::default(), |saved| saved.place);
+        let marks = self.marks.iter().map(|mark| {
+            let pending = mark.col as usize >= self.cols;
+            Tracked::new(mark.row, mark.col as usize - usize::from(pending), pending)
+        });
+        let pictures = self.graphics.iter().map(|it| Tracked::new(it.row, it.col as usize, false));
+        [Tracked::new(base, 0, false), at(cursor), at(saved)]
+            .into_iter()
+            .chain(marks)
+            .chain(pictures)
+            .collect()
+    }
+
+    fn move_marks(&mut self, places: &[Tracked]) {
+        let mut places = places.iter().skip(SAVED + 1);
+        for (mark, to) in self.marks.iter_mut().zip(&mut places) {
+            mark.row = to.row;
+            mark.col = (to.col + usize::from(to.pending)) as u16;
+        }
+        let mut places = places.map(|to| to.row);
+        self.graphics.renumber(|_| places.next());
+    }
+
+    /// Takes the last `count` lines of the history as the screen; those past its height wait
+    /// below it.
+    fn take_screen(&mut self, grid: &mut Grid, count: usize, height: usize) {
+        // The rows wait in `below` meanwhile, where a sweep for unused styles sees them.
+        for _ in 0..count {
+            let mut row = Row::default();
+            let Some(palette) = self.history.pop(&mut row) else { break };
+            self.adopt_styles(&mut row, &palette);
+            self.below.push(row);
+        }
+        let mut taken = std::mem::take(&mut self.below);
+        taken.reverse();
+        if taken.len() > height {
+            self.below = taken.split_off(height);
+        }
+        taken.resize_with(height, Row::default);
+        grid.set_rows(taken);
+    }
+}
+
+impl Terminal {
+    /// Gives a row's styles numbers of the screen's table.
+    fn adopt_styles(&mut self, row: &mut Row, palette: &[Packed]) {
+        let mut numbers: Vec<Option<StyleId>> = vec![None; palette.len()];
+        loop {
+            let sweeps = self.styles.sweeps();
+            for &id in row.styles() {
+                if let Some(number @ None) = numbers.get_mut(id as usize) {
+                    *number = Some(self.intern(palette[id as usize]));
+                }
+            }
+            if self.styles.sweeps() == sweeps {
+                break;
+            }
+            // A sweep took back numbers given a moment ago; there is room now.
+            numbers.fill(None);
+        }
+        row.map_styles(|id| numbers.get(id as usize).copied().flatten().unwrap_or(0));
+    }
+}
+
+const ANCHOR: usize = 0;
+const CURSOR: usize = 1;
+const SAVED: usize = 2;
+
+/// What decides where the screen's top comes to be; all are row numbers but the last.
+struct Top {
+    /// Where the text that was at the top is now.
+    anchor: u64,
+    cursor: u64,
+    /// After the last row with anything in it.
+    end: u64,
+    /// The oldest row there is.
+    first: u64,
+    /// How high the screen is.
+    rows: u64,
+}
+
+impl Top {
+    /// The row that becomes the top one. If text does not fit it goes up, but not so far that the
+    /// cursor leaves. If there is room, lines come back from the history, unless there were blank
+    /// rows at the bottom anyway; `slack` is how many there were before this series of resizes.
+    fn choose(&self, has_blanks: bool, slack: u64) -> u64 {
+        let needed = self.end - self.anchor;
+        if needed > self.rows {
+            return (self.end - self.rows).min(self.cursor);
+        }
+        let free = self.rows - needed;
+        let pull = if has_blanks { 0 } else { free.saturating_sub(slack) };
+        self.anchor.saturating_sub(pull).max(self.first)
+    }
+}
+
+/// Cuts a screen or fills it up, without wrapping anything.
+fn resize_plainly(grid: &mut Grid, cursor: &mut Place, cols: usize, rows: usize) {
+    let mut all = grid.take_rows();
+    while all.len() > rows {
+        // Rows go at the bottom while the cursor is above them, then at the top.
+        if all.len() > cursor.y + 1 {
+            all.pop();
+        } else {
+            all.remove(0);
+            cursor.y -= 1;
+        }
+    }
+    all.resize_with(rows, Row::default);
+    for row in &mut all {
+        row.part(cols);
+        row.truncate(cols);
+        row.wrapped = false;
+    }
+    grid.set_rows(all);
+    *cursor = clamp(*cursor, cols, rows);
+    if let Some(saved) = &mut grid.saved {
+        saved.place = clamp(saved.place, cols, rows);
+    }
+}
+
+fn clamp(place: Place, cols: usize, rows: usize) -> Place {
+    Place { x: place.x.min(cols - 1), y: place.y.min(rows - 1), pending: false }
+}

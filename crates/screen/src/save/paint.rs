@@ -1,0 +1,133 @@
+//! Rows as the bytes that print them.
+
+use std::io::Write as _;
+
+use crate::row::Row;
+use crate::style::{Attrs, Color, Packed, Style, Underline};
+use crate::terminal::Terminal;
+
+/// Prints rows, changing the pen only where the cells change.
+pub(super) struct Painter<'a> {
+    pub(super) out: Vec<u8>,
+    terminal: &'a Terminal,
+    pen: Packed,
+}
+
+impl<'a> Painter<'a> {
+    pub(super) fn new(terminal: &'a Terminal) -> Painter<'a> {
+        Painter { out: Vec::with_capacity(4096), terminal, pen: Packed::DEFAULT }
+    }
+
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        self.out.extend_from_slice(bytes);
+    }
+
+    pub(super) fn format(&mut self, text: std::fmt::Arguments<'_>) {
+        // Writing to a vector cannot fail.
+        let _ok = self.out.write_fmt(text);
+    }
+
+    /// Prints the cells `from..to` of a row.
+    pub(super) fn cells(&mut self, row: &Row, from: usize, to: usize, palette: &[Packed]) {
+        let to = to.min(row.len());
+        let mut x = from;
+        while x < to {
+            let id = row.style(x);
+            let mut end = x + 1;
+            while end < to && row.style(end) == id {
+                end += 1;
+            }
+            self.pen(palette.get(id as usize).copied().unwrap_or_default());
+            row.push_text(x, end, &mut self.out);
+            x = end;
+        }
+    }
+
+    /// Changes the pen.
+    pub(super) fn pen(&mut self, pen: Packed) {
+        if pen == self.pen {
+            return;
+        }
+        let (old, new) = (self.pen.unpack(), pen.unpack());
+        self.pen = pen;
+        let protected = new.attrs.contains(Attrs::PROTECTED);
+        if protected != old.attrs.contains(Attrs::PROTECTED) {
+            self.format(format_args!("\x1b[{}\"q", u8::from(protected)));
+        }
+        if new.link != old.link {
+            self.link(&new);
+        }
+        let looks = |style: &Style| {
+            let attrs = style.attrs.difference(Attrs::PROTECTED);
+            (style.fg, style.bg, style.underline_color, style.underline, attrs)
+        };
+        if looks(&old) != looks(&new) {
+            self.sgr(&new);
+        }
+    }
+
+    fn link(&mut self, style: &Style) {
+        match style.link.and_then(|link| self.terminal.links.get(link.0)) {
+            Some(link) => {
+                let id = link.id.as_deref().unwrap_or("");
+                let prefix = if id.is_empty() { "" } else { "id=" };
+                self.format(format_args!("\x1b]8;{prefix}{id};{}\x1b\\", link.uri));
+            }
+            None => self.bytes(b"\x1b]8;;\x1b\\"),
+        }
+    }
+
+    /// Sets everything SGR sets, from nothing: short, and right whatever was before.
+    fn sgr(&mut self, style: &Style) {
+        const NUMBERS: [(Attrs, &[u8]); 8] = [
+            (Attrs::BOLD, b";1"),
+            (Attrs::DIM, b";2"),
+            (Attrs::ITALIC, b";3"),
+            (Attrs::BLINK, b";5"),
+            (Attrs::INVERSE, b";7"),
+            (Attrs::HIDDEN, b";8"),
+            (Attrs::STRIKE, b";9"),
+            (Attrs::OVERLINE, b";53"),
+        ];
+        self.bytes(b"\x1b[0");
+        if !style.attrs.is_empty() {
+            for (attr, number) in NUMBERS {
+                if style.attrs.contains(attr) {
+                    self.bytes(number);
+                }
+            }
+        }
+        self.bytes(match style.underline {
+            Underline::None => b"",
+            Underline::Single => b";4",
+            Underline::Double => b";4:2",
+            Underline::Curly => b";4:3",
+            Underline::Dotted => b";4:4",
+            Underline::Dashed => b";4:5",
+        });
+        self.color(style.fg, 30);
+        self.color(style.bg, 40);
+        self.color(style.underline_color, 50);
+        self.bytes(b"m");
+    }
+
+    /// The numbers that set a colour; `base` is 30, 40 or 50.
+    fn color(&mut self, color: Color, base: u16) {
+        match color {
+            Color::Default => {}
+            Color::Indexed(index @ 0..=7) if base < 50 => {
+                self.format(format_args!(";{}", base + u16::from(index)));
+            }
+            Color::Indexed(index @ 8..=15) if base < 50 => {
+                self.format(format_args!(";{}", base + 52 + u16::from(index)));
+            }
+            // With semicolons older terminals would read an underline's colour as blinking.
+            Color::Indexed(index) if base == 50 => self.format(format_args!(";58:5:{index}")),
+            Color::Rgb(r, g, b) if base == 50 => {
+                self.format(format_args!(";58:2::{r}:{g}:{b}"));
+            }
+            Color::Indexed(index) => self.format(format_args!(";{};5;{index}", base + 8)),
+            Color::Rgb(r, g, b) => self.format(format_args!(";{};2;{r};{g};{b}", base + 8)),
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Characters into cells.
+
+use super::Terminal;
+use crate::modes::Modes;
+use crate::unicode::{self, Class, Kind};
+
+impl Terminal {
+    /// Prints a run of ASCII.
+    #[inline]
+    pub(super) fn print_ascii(&mut self, run: &[u8]) {
+        if !self.charsets.is_ascii() || self.modes.contains(Modes::INSERT) {
+            return self.print_mapped(run);
+        }
+        self.printed = true;
+        let style = self.pen_style();
+        let mut run = run;
+        loop {
+            if self.cursor.pending {
+                self.wrap();
+            }
+            let x = self.cursor.x;
+            let count = run.len().min(self.cols - x);
+            let (now, later) = run.split_at(count);
+            self.here().put_ascii(x, now, style);
+            self.advance(count);
+            if later.is_empty() {
+                return;
+            }
+            run = if self.modes.contains(Modes::AUTOWRAP) { later } else { &run[run.len() - 1..] };
+        }
+    }
+
+    /// Prints ASCII where a character set or insert mode is in the way.
+    fn print_mapped(&mut self, run: &[u8]) {
+        for &byte in run {
+            match self.charsets.map(byte) {
+                c if c.is_ascii() => {
+                    self.make_room(1);
+                    let (x, style) = (self.cursor.x, self.pen_style());
+                    self.here().put_ascii(x, &[c as u8], style);
+                    self.advance(1);
+                    self.printed = true;
+                }
+                c => self.put(c, 1),
+            }
+        }
+    }
+
+    /// Prints one character past ASCII.
+    #[inline]
+    pub(super) fn print_scalar(&mut self, c: char) {
+        let class = Class::of(c);
+        if !class.is_plain() && self.joined(c, class) {
+            return;
+        }
+        self.put(c, class.width());
+    }
+
+    #[inline]
+    fn put(&mut self, c: char, width: usize) {
+        self.charsets.single = None;
+        if width == 2 && !self.modes.contains(Modes::AUTOWRAP) && self.cursor.x + 2 > self.cols {
+            // Half a character cannot be shown, and without autowrap there is nowhere to go.
+            return;
+        }
+        self.make_room(width);
+        let (x, style) = (self.cursor.x, self.pen_style());
+        self.here().put_char(x, c, width, style);
+        self.advance(width);
+        self.printed = true;
+    }
+
+    /// Sees to it that a character of this width can be put at the cursor.
+    #[inline]
+    fn make_room(&mut self, width: usize) {
+        if self.cursor.pending {
+            self.wrap();
+        }
+        if self.cursor.x + width > self.cols {
+            // A wide character does not fit: the last column stays empty.
+            let (x, cols) = (self.cursor.x, self.cols);
+            self.here().erase(x, cols, 0);
+            self.wrap();
+        }
+        if self.modes.contains(Modes::INSERT) {
+            let (x, cols) = (self.cursor.x, self.cols);
+            self.here().insert(x, width, cols, 0);
+            self.unwrap_row(self.cursor.y);
+        }
+    }
+
+    /// Moves the cursor behind what was printed.
+    #[inline]
+    fn advance(&mut self, width: usize) {
+        let x = self.cursor.x + width;
+        if x < self.cols {
+            self.cursor.x = x;
+        } else {
+            self.cursor.x = self.cols - 1;
+            self.cursor.pending = self.modes.contains(Modes::AUTOWRAP);
+        }
+    }
+
+    /// Goes to the next row because the last column was written. Without autowrap it stays.
+    #[inline]
+    fn wrap(&mut self) {
+        self.cursor.pending = false;
+        if self.modes.contains(Modes::AUTOWRAP) {
+            self.here().wrapped = true;
+            self.cursor.x = 0;
+            self.index();
+        }
+    }
+
+    /// Adds a character to the glyph before the cursor, if it belongs there. True if it is done.
+    #[cold]
+    fn joined(&mut self, c: char, class: Class) -> bool {
+        let zero = class.width() == 0;
+        let before = match self.cursor {
+            place if place.pending => self.cols - 1,
+            place if place.x > 0 => place.x - 1,
+            // A mark with nothing before it has nothing to mark.
+            _ => return zero,
+        };
+        let graphemes = self.modes.contains(Modes::GRAPHEMES);
+        let row = self.grid.row(self.cursor.y);
+        let at = if row.is_tail(before) { before - 1 } else { before };
+        let old = row.width(at);
+        let mut text = String::new();
+        row.push_glyph(at, &mut text);
+        let fits = zero || graphemes && self.printed && unicode::joins(&text, c);
+        if !fits {
+            return false;
+        }
+        text.push(c);
+        let new = if graphemes { unicode::cluster_width(&text).max(old) } else { old };
+        if new == old || class.kind() == Kind::Extend && c != '\u{fe0f}' {
+            self.here().join(at, c, old);
+        } else if at + new <= self.cols {
+            let style = self.grid.row(self.cursor.y).style(at);
+            self.here().put_cluster(at, &text, new, style);
+            self.cursor.pending = false;
+            self.cursor.x = at;
+            self.advance(new);
+        } else {
+            self.move_grown(at, &text, new);
+        }
+        true
+    }
+
+    /// Takes a glyph that grew past the last column to the next row, as if it had come whole.
+    fn move_grown(&mut self, at: usize, text: &str, width: usize) {
+        if !self.modes.contains(Modes::AUTOWRAP) || text.len() > unicode::MAX_CLUSTER_BYTES {
+            return;
+        }
+        let (style, cols) = (self.grid.row(self.cursor.y).style(at), self.cols);
+        self.here().erase(at, cols, 0);
+        self.wrap();
+        self.here().put_cluster(0, text, width, style);
+        self.cursor.x = 0;
+        self.advance(width);
+    }
+
+    /// REP: prints the glyph before the cursor again.
+    pub(super) fn repeat(&mut self, count: usize) {
+        if !self.printed {
+            return;
+        }
+        let place = self.cursor;
+        let before = if place.pending { self.cols } else { place.x };
+        let Some(before) = before.checked_sub(1) else { return };
+        let row = self.grid.row(place.y);
+        let at = if row.is_tail(before) { before - 1 } else { before };
+        let (width, mut text) = (row.width(at), String::new());
+        row.push_glyph(at, &mut text);
+        // More than a screenful would only print the same again.
+        for _ in 0..count.min(self.cols * self.rows) {
+            self.make_room(width);
+            let (x, style) = (self.cursor.x, self.pen_style());
+            if x + width > self.cols {
+                return;
+            }
+            self.here().put_text(x, &text, width, style);
+            self.advance(width);
+        }
+    }
+}
