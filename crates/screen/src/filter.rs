@@ -10,6 +10,9 @@ use crate::parser::{Actor, Csi, Parser, StringKind, StringSequence};
 /// whose beginning already tells what it is.
 const MAX_HELD: usize = crate::parser::MAX_OSC + 64;
 
+/// How many controls inside a sequence that is not passed are passed on.
+const MAX_CONTROLS: usize = 4096;
+
 /// What a filter takes out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
@@ -51,19 +54,35 @@ pub struct Filter {
     held: Vec<u8>,
     /// The sequence being read grew past what is held; it is dropped.
     overlong: bool,
+    /// A string was just over, at the ESC of its terminator: the rest of it is still to come.
+    terminator: bool,
+    /// Controls inside the sequence being read: they pass even if it does not.
+    controls: Vec<u8>,
 }
 
 /// Judges a sequence once it is whole.
 struct Judge {
     policy: Policy,
     blocked: bool,
+    /// A sequence came to its proper end. One that did not means nothing, and its beginning must
+    /// not be completed by what follows.
+    whole: bool,
+    /// Controls met on the way; inside a sequence they act all the same.
+    controls: Vec<u8>,
 }
 
 impl Filter {
     /// Makes a filter.
     #[must_use]
     pub fn new(policy: Policy) -> Filter {
-        Filter { policy, parser: Parser::default(), held: Vec::new(), overlong: false }
+        Filter {
+            policy,
+            parser: Parser::default(),
+            held: Vec::new(),
+            overlong: false,
+            terminator: false,
+            controls: Vec::new(),
+        }
     }
 
     /// Takes bytes and gives those that may pass. What may become a sequence is held back until
@@ -75,11 +94,14 @@ impl Filter {
         while !rest.is_empty() {
             let before = self.parser.taken();
             let was_ground = self.parser.is_ground();
-            let mut judge = Judge { policy: self.policy, blocked: false };
+            let mut judge = Judge::new(self.policy);
             let used = self.parser.step(&mut judge, rest);
             let (now, later) = rest.split_at(used);
             rest = later;
-            self.sort(now, before, was_ground, judge.blocked, &mut out);
+            if !was_ground {
+                self.controls.extend_from_slice(&judge.controls);
+            }
+            self.sort(now, before, was_ground, judge.blocked || !judge.whole, &mut out);
         }
         out
     }
@@ -94,65 +116,83 @@ impl Filter {
         out: &mut Vec<u8>,
     ) {
         let ground = self.parser.is_ground();
+        // Where in these bytes a sequence (or half a character) begins that is not over yet.
+        let begins = match self.parser.start().checked_sub(before) {
+            Some(at) if !ground => Some(at as usize),
+            _ => None,
+        };
+        let (head, tail) = now.split_at(begins.unwrap_or(now.len()).min(now.len()));
         if was_ground {
-            // Text up to where a sequence begins, if one did.
-            let text = match ground {
-                true => now.len(),
-                false => self.parser.start().saturating_sub(before) as usize,
-            };
-            let (text, sequence) = now.split_at(text.min(now.len()));
-            out.extend(text.iter().filter(|&&byte| !self.blocks_control(byte)));
-            self.hold(sequence);
-            return;
-        }
-        let started_anew = !ground && self.parser.start() >= before;
-        if !started_anew {
-            self.hold(now);
-            if ground {
-                self.release(blocked, out);
+            self.pass_text(head, out);
+        } else {
+            self.hold(head);
+            if ground || begins.is_some() {
+                self.judge(blocked, begins.is_some(), out);
             }
-            return;
         }
-        // The sequence was broken off by the ESC of the next, or a string's ESC \ begins.
-        let cut = (self.parser.start() - before) as usize;
-        let (head, tail) = now.split_at(cut.min(now.len()));
-        self.hold(head);
-        let string = self.held.get(1).is_some_and(|byte| b"]P_X^".contains(byte));
-        if string && !blocked && !self.overlong {
-            // The terminator follows; the string must not end without it.
-            let held = std::mem::take(&mut self.held);
-            out.extend_from_slice(&held);
-        }
-        self.held.clear();
-        self.overlong = false;
         self.hold(tail);
-        if string && blocked {
-            // Its terminator alone would be harmless, but is part of what was blocked.
-            self.overlong = true;
+    }
+
+    /// Passes text and the controls in it. Bytes that are not UTF-8 show nothing here, but could
+    /// become a character with what follows once something between is taken out.
+    fn pass_text(&self, text: &[u8], out: &mut Vec<u8>) {
+        for valid in text.utf8_chunks().map(|chunk| chunk.valid()) {
+            // ENQ asks for the answerback, and U+009A is DECID in one character.
+            if self.policy.queries && valid.contains(['\x05', '\u{9a}']) {
+                out.extend_from_slice(valid.replace(['\x05', '\u{9a}'], "").as_bytes());
+            } else {
+                out.extend_from_slice(valid.as_bytes());
+            }
         }
     }
 
-    fn blocks_control(&self, byte: u8) -> bool {
-        // ENQ asks for the answerback.
-        byte == 0x05 && (self.policy.queries || self.policy.actions)
+    /// Passes or drops the sequence held, which is over: at its end, or `cut` off by the ESC of
+    /// the next one. A string is over with the ESC of its terminator; it is passed with the whole
+    /// terminator at once, and the rest of it is dropped when it comes.
+    fn judge(&mut self, blocked: bool, cut: bool, out: &mut Vec<u8>) {
+        let held = std::mem::take(&mut self.held);
+        let terminator = std::mem::take(&mut self.terminator);
+        let overlong = std::mem::take(&mut self.overlong);
+        let controls = std::mem::take(&mut self.controls);
+        if held == b"\x1b\\" {
+            if !terminator {
+                out.extend_from_slice(&held);
+            }
+            return;
+        }
+        if held.first().is_some_and(|&byte| byte >= 0x80) {
+            // Half a character that got its other half, or did not.
+            return self.pass_text(&held, out);
+        }
+        let passes = !blocked && !overlong;
+        let string = overlong || held.get(1).is_some_and(|byte| b"]P_X^".contains(byte));
+        self.terminator = cut && string;
+        if passes && (string || !cut) {
+            out.extend_from_slice(&held);
+            if cut {
+                out.extend_from_slice(b"\x1b\\");
+            }
+        } else {
+            self.pass_text(&controls, out);
+        }
     }
 
     fn hold(&mut self, bytes: &[u8]) {
         if self.held.len() + bytes.len() > MAX_HELD {
             self.overlong = true;
             self.held.clear();
+            // Nobody puts thousands of controls into one sequence; a bound all the same.
+            self.controls.truncate(MAX_CONTROLS);
         }
         if !self.overlong {
             self.held.extend_from_slice(bytes);
         }
     }
+}
 
-    fn release(&mut self, blocked: bool, out: &mut Vec<u8>) {
-        if !blocked && !self.overlong {
-            out.extend_from_slice(&self.held);
-        }
-        self.held.clear();
-        self.overlong = false;
+impl Judge {
+    fn new(policy: Policy) -> Judge {
+        Judge { policy, blocked: false, whole: false, controls: Vec::new() }
     }
 }
 
@@ -161,14 +201,20 @@ impl Actor for Judge {
 
     fn scalar(&mut self, _: char) {}
 
-    fn control(&mut self, _: u8) {}
+    fn control(&mut self, byte: u8) {
+        if self.controls.len() < MAX_CONTROLS {
+            self.controls.push(byte);
+        }
+    }
 
     fn escape(&mut self, _: u8, last: u8) {
+        self.whole = true;
         // DECID.
         self.blocked |= last == b'Z' && self.policy.queries;
     }
 
     fn csi(&mut self, csi: &Csi) {
+        self.whole = true;
         let Policy { queries, actions, .. } = self.policy;
         let params = &csi.params;
         self.blocked |= match (csi.prefix, csi.intermediate, csi.last) {
@@ -190,6 +236,7 @@ impl Actor for Judge {
     }
 
     fn string(&mut self, string: &StringSequence<'_>) {
+        self.whole = true;
         let Policy { queries, clipboard, actions, graphics } = self.policy;
         self.blocked |= match string.kind {
             StringKind::Osc => self.blocks_osc(string.payload),

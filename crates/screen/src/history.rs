@@ -43,8 +43,6 @@ pub(crate) struct History {
     limit: usize,
     /// The number of the oldest line kept.
     first: u64,
-    /// A dropped page whose memory the next one takes over.
-    spare: Option<Page>,
     /// Which number in the open page a style of the grid has.
     numbers: Vec<u32>,
     /// Tells numbers of the open page from those of earlier ones.
@@ -59,7 +57,6 @@ impl History {
             len: 0,
             limit: limit.min(MAX_HISTORY),
             first: 0,
-            spare: None,
             numbers: Vec::new(),
             epoch: 1,
         }
@@ -82,12 +79,13 @@ impl History {
         self.first + self.len as u64
     }
 
-    /// Adds a row that leaves the screen. `palette` says what its style numbers mean.
+    /// Adds a row that leaves the screen. `palette` says what its style numbers mean. True if old
+    /// lines had to go.
     #[inline]
-    pub(crate) fn push(&mut self, row: &Row, palette: &[Packed]) {
+    pub(crate) fn push(&mut self, row: &Row, palette: &[Packed]) -> bool {
         if self.limit == 0 {
             self.first += 1;
-            return;
+            return true;
         }
         let full = self.pages.back().is_none_or(|page| page.is_full(row.len()));
         if full {
@@ -102,13 +100,44 @@ impl History {
             }
         }
         self.len += 1;
-        if self.len > self.limit {
+        let surplus = self.len > self.limit;
+        if surplus {
             self.trim();
         }
+        surplus
     }
 
+    /// Adds a line of ASCII that never was on the screen. True if old lines had to go.
+    #[inline]
+    pub(crate) fn push_ascii(&mut self, text: &[u8]) -> bool {
+        if self.limit == 0 {
+            self.first += 1;
+            return true;
+        }
+        if self.pages.back().is_none_or(|page| page.is_full(text.len())) {
+            self.open_page();
+        }
+        if let Some(page) = self.pages.back_mut() {
+            page.push_ascii(text);
+        }
+        self.len += 1;
+        let surplus = self.len > self.limit;
+        if surplus {
+            self.trim();
+        }
+        surplus
+    }
+
+    #[cold]
     fn open_page(&mut self) {
-        let mut page = self.spare.take().unwrap_or_default();
+        // The roomy buffers move on to the new page; the full one is left as large as its lines.
+        let mut page = match self.pages.back_mut() {
+            Some(full) => {
+                let exact = full.clone();
+                std::mem::replace(full, exact)
+            }
+            None => Page::default(),
+        };
         page.reset(self.end());
         self.pages.push_back(page);
         self.forget_numbers();
@@ -139,7 +168,7 @@ impl History {
         self.first += 1;
         if self.skipped == page.len() {
             self.skipped = 0;
-            self.spare = self.pages.pop_front();
+            self.pages.pop_front();
         }
     }
 
@@ -149,7 +178,6 @@ impl History {
         self.pages.clear();
         self.skipped = 0;
         self.len = 0;
-        self.spare = None;
         self.forget_numbers();
     }
 
@@ -257,7 +285,7 @@ impl History {
 
     /// Heap bytes held.
     pub(crate) fn heap(&self) -> usize {
-        self.pages.iter().chain(&self.spare).map(Page::heap).sum::<usize>()
+        self.pages.iter().map(Page::heap).sum::<usize>()
             + self.pages.capacity() * size_of::<Page>()
             + self.numbers.capacity() * 4
     }

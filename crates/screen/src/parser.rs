@@ -19,6 +19,7 @@ mod tests;
 mod utf8;
 
 pub(crate) use params::Params;
+pub(crate) use scan::printable;
 use utf8::Decoded;
 
 /// The longest OSC payload kept: far above any title, path or link, and room for a screenful of
@@ -44,6 +45,18 @@ pub(crate) trait Actor {
     fn scalar(&mut self, c: char);
     /// A C0 control other than ESC, CAN and SUB.
     fn control(&mut self, byte: u8);
+    /// CR and LF together, which end nearly every line.
+    #[inline]
+    fn new_line(&mut self) {
+        self.control(b'\r');
+        self.control(b'\n');
+    }
+    /// What follows a line's end. An actor may take whole lines of printable ASCII, each with its
+    /// CR and LF, at once; it says how many bytes that were.
+    #[inline]
+    fn lines(&mut self, _: &[u8]) -> usize {
+        0
+    }
     /// `ESC`, intermediates, final.
     fn escape(&mut self, intermediate: u8, last: u8);
     /// A control sequence.
@@ -194,29 +207,40 @@ impl Parser {
         if !self.partial.is_empty() {
             return self.resume_scalar(actor, bytes);
         }
-        let run = scan::printable(bytes);
-        if run > 0 {
-            actor.ascii(&bytes[..run]);
-        }
-        let Some(&byte) = bytes.get(run) else { return run };
-        match byte {
-            ESC => {
-                self.start = self.taken + run as u64;
-                if bytes.get(run + 1) == Some(&b'[') {
-                    self.begin_csi(State::Csi);
-                    return run + 2;
+        let mut at = 0;
+        while self.state == State::Ground {
+            let run = scan::printable(&bytes[at..]);
+            if run > 0 {
+                actor.ascii(&bytes[at..at + run]);
+                at += run;
+            }
+            match bytes[at..] {
+                [] => break,
+                [b'\r', b'\n', ..] => {
+                    actor.new_line();
+                    at += 2;
+                    at += actor.lines(&bytes[at..]);
                 }
-                self.csi.intermediate = 0;
-                self.state = State::Escape;
-                run + 1
+                [ESC, b'[', ..] => {
+                    self.start = self.taken + at as u64;
+                    self.begin_csi(State::Csi);
+                    at += 2;
+                }
+                [ESC, ..] => {
+                    self.start = self.taken + at as u64;
+                    self.csi.intermediate = 0;
+                    self.state = State::Escape;
+                    at += 1;
+                }
+                [CAN | SUB | 0x7f, ..] => at += 1,
+                [byte @ 0x00..=0x1f, ..] => {
+                    actor.control(byte);
+                    at += 1;
+                }
+                [_, ..] => at += self.scalars(actor, &bytes[at..], at),
             }
-            CAN | SUB | 0x7f => run + 1,
-            0x00..=0x1f => {
-                actor.control(byte);
-                run + 1
-            }
-            _ => run + self.scalars(actor, &bytes[run..], run),
         }
+        at
     }
 
     /// Takes characters past ASCII for as long as they follow one another.

@@ -17,7 +17,7 @@ use crate::grid::Grid;
 use crate::row::Row;
 use crate::screen::{Fed, Screen};
 use crate::style::{Packed, StyleId};
-use crate::terminal::{MIN_COLS, Place, SavedCursor, Terminal};
+use crate::terminal::{MIN_COLS, Place, SavedCursor, Series, Terminal};
 
 impl Screen {
     /// Changes the size.
@@ -51,6 +51,7 @@ impl Terminal {
         self.generation += 1;
         self.all_changed = self.generation;
         if self.is_alternate() {
+            self.graphics.leave_alternate();
             let mut primary = self.other.take();
             if let Some(primary) = &mut primary {
                 let mut saved = primary.saved.unwrap_or_default();
@@ -91,13 +92,10 @@ impl Terminal {
         let last = content.iter().rposition(|row| row.used() > 0).unwrap_or(0);
         let last = last.max(cursor.y.min(old_rows - 1));
         content.truncate(last + 1);
-        let blank = old_rows.saturating_sub(content.len());
-        if blank > 0 {
-            self.slack = blank;
-        }
-
         let base = self.history.end();
-        let mut places = self.places_to_follow(base, cursor, grid.saved.as_ref());
+        let roomy = content.len() < old_rows;
+        let series = self.series.unwrap_or(Series { row: base, col: 0, roomy });
+        let mut places = self.places_to_follow(base, series, cursor, grid.saved.as_ref());
         self.history.set_limit(usize::MAX);
         for row in &content {
             self.history.push(row, self.styles.all());
@@ -106,6 +104,8 @@ impl Terminal {
         self.history.close();
         if cols != self.cols {
             self.history = rewrap(&self.history, cols, &mut places);
+            // What wrapped it had style numbers of its own.
+            self.history.forget_numbers();
         }
 
         let total = self.history.end();
@@ -116,13 +116,15 @@ impl Terminal {
             first: self.history.first(),
             rows: rows as u64,
         };
-        let top = top.choose(blank > 0, self.slack as u64);
+        let top = top.choose(series.roomy);
+        let Tracked { row, col, .. } = places[ANCHOR];
+        self.series = Some(Series { row, col, ..series });
         self.take_screen(grid, (total - top) as usize, rows);
         let new_cursor = places[CURSOR].place(top, rows, cols);
         if let Some(saved) = &mut grid.saved {
             saved.place = places[SAVED].place(top, rows, cols);
         }
-        self.move_marks(&places);
+        self.move_marks(&places, self.history.end() + rows as u64 - 1);
         // Lines past the limit go as new ones come, not at once: a wider size may want them back.
         self.history.set_limit(self.options.history_lines);
         if self.options.history_lines == 0 {
@@ -135,6 +137,7 @@ impl Terminal {
     fn places_to_follow(
         &self,
         base: u64,
+        series: Series,
         cursor: Place,
         saved: Option<&SavedCursor>,
     ) -> Vec<Tracked> {
@@ -145,21 +148,21 @@ impl Terminal {
             Tracked::new(mark.row, mark.col as usize - usize::from(pending), pending)
         });
         let pictures = self.graphics.iter().map(|it| Tracked::new(it.row, it.col as usize, false));
-        [Tracked::new(base, 0, false), at(cursor), at(saved)]
+        [Tracked::new(series.row, series.col, false), at(cursor), at(saved)]
             .into_iter()
             .chain(marks)
             .chain(pictures)
             .collect()
     }
 
-    fn move_marks(&mut self, places: &[Tracked]) {
+    /// Moves marks and pictures where their text went, at most to the screen's last row.
+    fn move_marks(&mut self, places: &[Tracked], last: u64) {
         let mut places = places.iter().skip(SAVED + 1);
         for (mark, to) in self.marks.iter_mut().zip(&mut places) {
-            mark.row = to.row;
+            mark.row = to.row.min(last);
             mark.col = (to.col + usize::from(to.pending)) as u16;
         }
-        let mut places = places.map(|to| to.row);
-        self.graphics.renumber(|_| places.next());
+        self.graphics.relocate(|_| places.next().map(|to| (to.row.min(last), to.col as u16)));
     }
 
     /// Takes the last `count` lines of the history as the screen; those past its height wait
@@ -222,15 +225,14 @@ struct Top {
 
 impl Top {
     /// The row that becomes the top one. If text does not fit it goes up, but not so far that the
-    /// cursor leaves. If there is room, lines come back from the history, unless there were blank
-    /// rows at the bottom anyway; `slack` is how many there were before this series of resizes.
-    fn choose(&self, has_blanks: bool, slack: u64) -> u64 {
-        let needed = self.end - self.anchor;
+    /// cursor leaves. If there is room, lines come back from the history, unless the screen was
+    /// `roomy` before: then there is more room below, as after clearing the screen.
+    fn choose(&self, roomy: bool) -> u64 {
+        let needed = self.end.saturating_sub(self.anchor);
         if needed > self.rows {
             return (self.end - self.rows).min(self.cursor);
         }
-        let free = self.rows - needed;
-        let pull = if has_blanks { 0 } else { free.saturating_sub(slack) };
+        let pull = if roomy { 0 } else { self.rows - needed };
         self.anchor.saturating_sub(pull).max(self.first)
     }
 }

@@ -67,16 +67,16 @@ pub struct Fed<'a> {
     terminal: &'a Terminal,
 }
 
-impl Fed<'_> {
+impl<'a> Fed<'a> {
     /// What the terminal answers: to be written to the program, once, whoever watches.
     #[must_use]
-    pub fn replies(&self) -> &[u8] {
+    pub fn replies(&self) -> &'a [u8] {
         &self.terminal.happened.replies
     }
 
     /// What the program said, in order.
     #[must_use]
-    pub fn events(&self) -> &[Event] {
+    pub fn events(&self) -> &'a [Event] {
         &self.terminal.happened.events
     }
 
@@ -88,10 +88,11 @@ impl Fed<'_> {
 
     /// The rows whose cells changed, from the top. Rows that only moved because lines left at the
     /// top are not among them: see [`Fed::scrolled`].
-    pub fn damaged(&self) -> impl Iterator<Item = u16> + '_ {
-        let generation = self.terminal.generation;
-        let all = self.terminal.all_changed == generation;
-        let rows = self.terminal.grid.rows().enumerate();
+    pub fn damaged(&self) -> impl Iterator<Item = u16> + use<'a> {
+        let terminal: &'a Terminal = self.terminal;
+        let generation = terminal.generation;
+        let all = terminal.all_changed == generation;
+        let rows = terminal.grid.rows().enumerate();
         rows.filter(move |(_, row)| all || row.stamp == generation).map(|(y, _)| y as u16)
     }
 
@@ -122,11 +123,12 @@ impl Screen {
         terminal.generation += 1;
         if !bytes.is_empty() {
             // The program draws again: what a series of resizes kept to be undone is past.
-            terminal.slack = 0;
+            terminal.series = None;
             if !terminal.below.is_empty() {
                 terminal.below = Vec::new();
             }
         }
+        terminal.expect_lines();
         self.parser.advance(terminal, bytes);
         self.fed()
     }
@@ -168,7 +170,7 @@ impl Screen {
         Cursor {
             row: terminal.cursor.y as u16,
             col: terminal.cursor.x as u16,
-            pending_wrap: terminal.cursor.pending,
+            pending_wrap: terminal.cursor.pending && terminal.modes.contains(Modes::AUTOWRAP),
             visible: terminal.modes.contains(Modes::CURSOR_VISIBLE),
             shape: match style {
                 1 | 2 => CursorShape::Block,

@@ -14,6 +14,7 @@ mod dcs;
 mod edit;
 mod graphics;
 mod happened;
+mod lines;
 mod modes;
 mod osc;
 mod print;
@@ -60,6 +61,17 @@ pub(crate) struct Place {
     pub(crate) pending: bool,
 }
 
+/// What the screen was before a series of resizes: each is made from there, so that the sizes in
+/// between leave no trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Series {
+    /// Where the text is that was at the screen's top: row and column.
+    pub(crate) row: u64,
+    pub(crate) col: usize,
+    /// Whether there were blank rows under the text.
+    pub(crate) roomy: bool,
+}
+
 /// The state that sequences act on.
 #[derive(Debug, Clone)]
 pub(crate) struct Terminal {
@@ -75,8 +87,8 @@ pub(crate) struct Terminal {
     pub(crate) history: History,
     /// Rows under the cursor that a smaller size had no room for, kept until something is printed.
     pub(crate) below: Vec<Row>,
-    /// How many blank rows were at the bottom before a series of resizes.
-    pub(crate) slack: usize,
+    /// What a series of resizes began with, until the next feed.
+    pub(crate) series: Option<Series>,
     pub(crate) styles: StyleTable,
     pub(crate) links: Links,
     pub(crate) cursor: Place,
@@ -101,6 +113,12 @@ pub(crate) struct Terminal {
     pub(crate) palette: Palette,
     pub(crate) marks: Marks,
     pub(crate) graphics: Graphics,
+    /// How much must follow a line's end for whole lines to be worth looking for.
+    pub(crate) many_lines: usize,
+    /// When a search for whole lines failed: how much is left once its bytes have passed.
+    pub(crate) look_again_at: usize,
+    /// Where whole lines end; only of use while they are taken.
+    line_ends: Vec<u32>,
     /// Whether the thing just before was a printed character: REP and clusters ask.
     pub(crate) printed: bool,
     /// The generation of the feed under way.
@@ -122,7 +140,7 @@ impl Terminal {
             other: None,
             history: History::new(options.history_lines),
             below: Vec::new(),
-            slack: 0,
+            series: None,
             styles: StyleTable::default(),
             links: Links::default(),
             cursor: Place::default(),
@@ -142,6 +160,9 @@ impl Terminal {
             palette: Palette::default(),
             marks: Marks::default(),
             graphics: Graphics::default(),
+            many_lines: 0,
+            look_again_at: usize::MAX,
+            line_ends: Vec::new(),
             printed: false,
             generation: 0,
             all_changed: 0,
@@ -281,6 +302,21 @@ impl Actor for Terminal {
             0x0f => self.charsets.left = 0,
             _ => {}
         }
+    }
+
+    #[inline]
+    fn new_line(&mut self) {
+        self.printed = false;
+        self.cursor.x = 0;
+        self.line_feed();
+    }
+
+    #[inline]
+    fn lines(&mut self, bytes: &[u8]) -> usize {
+        if bytes.len() < self.many_lines || bytes.len() > self.look_again_at {
+            return 0;
+        }
+        self.print_lines(bytes)
     }
 
     fn escape(&mut self, intermediate: u8, last: u8) {

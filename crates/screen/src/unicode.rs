@@ -1,8 +1,9 @@
 //! How wide a code point is and whether it joins the cell before it.
 //!
 //! One table lookup answers both for nearly every character. The few that join depending on what
-//! stands before them (flags, emoji after a joiner, Hangul jamo, Indic conjuncts) are decided by
+//! stands before them (flags, emoji after a joiner, Hangul jamo) are decided by
 //! `unicode-segmentation` on the cluster itself, so the rules of UAX #29 are written only there.
+//! Indic conjuncts are not joined: programs, xterm and tmux give each consonant its own cell.
 //!
 //! Not here: where a character lands (`terminal::print`), what a cell holds (`row`).
 
@@ -37,8 +38,6 @@ pub(crate) enum Kind {
     HangulSyllable = 7,
     /// A vowel or trailing Hangul jamo.
     HangulTail = 8,
-    /// A consonant that forms conjuncts after a virama.
-    Consonant = 9,
 }
 
 /// What the table says about one code point.
@@ -77,7 +76,6 @@ impl Class {
             6 => Kind::HangulLead,
             7 => Kind::HangulSyllable,
             8 => Kind::HangulTail,
-            9 => Kind::Consonant,
             _ => Kind::Plain,
         }
     }
@@ -96,7 +94,6 @@ pub(crate) fn joins(before: &str, c: char) -> bool {
         Kind::HangulTail => {
             matches!(was, Kind::HangulLead | Kind::HangulSyllable | Kind::HangulTail)
         }
-        Kind::Consonant => matches!(was, Kind::Extend | Kind::Joiner),
     };
     // The pair allows it; whether the whole cluster does takes the full rules.
     asked && {

@@ -7,11 +7,11 @@ use crate::style::Packed;
 
 /// When a page has enough text. Small enough that dropping one frees memory soon, large enough
 /// that a search seldom changes pages.
-const PAGE_TEXT: usize = 32 * 1024;
+const PAGE_TEXT: usize = 16 * 1024;
 
 /// When a page has enough lines, however short: lines that are trimmed but not yet dropped are
 /// at most this many.
-const PAGE_LINES: usize = 1024;
+const PAGE_LINES: usize = 512;
 
 /// How much text a page takes at most. Pages end where a line ends, so that one line is searched
 /// in one piece; a line longer than this is cut all the same.
@@ -109,6 +109,14 @@ impl Page {
         self.end_line(row, flags);
     }
 
+    /// Adds a line of ASCII.
+    #[inline]
+    pub(super) fn push_ascii(&mut self, text: &[u8]) {
+        self.text.extend_from_slice(text);
+        self.text.push(b'\n');
+        self.lines.push(Line { text: self.text.len() as u32, extra: self.extra.len() as u32 });
+    }
+
     /// Adds a row with styles; `number` gives the page's number for a style of the grid.
     pub(super) fn push_styled(
         &mut self,
@@ -151,7 +159,12 @@ impl Page {
     }
 
     fn push_wide(&mut self, row: &Row) -> u32 {
+        let start = self.text.len();
         row.push_text(0, row.len(), &mut self.text);
+        if self.text[start..].is_ascii() {
+            // What made the row wide was overwritten.
+            return 0;
+        }
         let mut flags = WIDE;
         for Exception { col, bytes, width } in row.exceptions() {
             flags |= CLUSTERS;

@@ -103,6 +103,18 @@ impl Params {
         self.colons != 0
     }
 
+    /// The numbers that do not follow a colon.
+    #[cold]
+    pub(crate) fn without_subs(&self) -> Params {
+        let mut plain = Params::EMPTY;
+        for (index, &value) in self.values().iter().enumerate() {
+            if !self.is_sub(index) {
+                plain.push(u32::from(value), false);
+            }
+        }
+        plain
+    }
+
     /// The numbers as they were written.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         for (index, value) in self.values().iter().enumerate() {

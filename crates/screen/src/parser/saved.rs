@@ -65,17 +65,23 @@ impl Parser {
             State::String(kind) => (7, kind),
             State::Skip(kind) => (8, kind),
         };
+        // What an earlier sequence left behind says nothing and is not written.
+        let introducer = !matches!(self.state, State::Ground | State::Escape);
+        let csi = if introducer { &self.csi } else { &Csi::EMPTY };
+        let escape = if self.state == State::Escape { self.csi.intermediate } else { 0 };
+        let ended = matches!(self.state, State::String(StringKind::Dcs));
         out.byte(state);
         out.byte(kind as u8);
-        out.byte(self.csi.prefix);
-        out.byte(self.csi.intermediate);
-        out.byte(self.csi.last);
-        self.csi.params.save(out);
-        out.number(u64::from(self.number));
+        out.byte(csi.prefix);
+        out.byte(csi.intermediate | escape);
+        out.byte(if ended { csi.last } else { 0 });
+        csi.params.save(out);
+        let reading = matches!(self.state, State::Csi | State::Dcs);
+        out.number(if reading { u64::from(self.number) } else { 0 });
         out.bytes(&self.payload);
         out.bytes(self.partial.bytes());
         out.number(self.taken);
-        out.number(self.start);
+        out.number(if self.is_ground() { 0 } else { self.start });
     }
 
     /// Reads what [`Parser::write`] wrote.

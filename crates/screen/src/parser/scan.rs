@@ -8,7 +8,7 @@ const HIGH: u64 = 0x8080_8080_8080_8080;
 
 /// How many bytes from the start are printable ASCII (0x20 to 0x7e).
 #[inline]
-pub(super) fn printable(bytes: &[u8]) -> usize {
+pub(crate) fn printable(bytes: &[u8]) -> usize {
     let (words, rest) = bytes.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {
         let stops = unprintable(u64::from_le_bytes(*word));

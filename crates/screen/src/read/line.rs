@@ -77,6 +77,12 @@ impl Line<'_> {
         self.row.wrapped
     }
 
+    /// How many cells were written: blanks past them never were, and are no part of the line.
+    #[must_use]
+    pub fn written(&self) -> u16 {
+        self.row.len() as u16
+    }
+
     /// The text, without blanks at the end.
     ///
     /// ```

@@ -52,10 +52,12 @@ pub(super) fn rewrap(old: &History, cols: usize, places: &mut [Tracked]) -> Hist
         }
         wrapping.add(&row);
     }
-    let last = wrapping.new.end().saturating_sub(1);
+    // What is in the empty space below the text stays as far below it.
+    let end = wrapping.new.end();
     for next in order {
         let place = &mut wrapping.places[next];
-        (place.row, place.col, place.pending) = (last, place.col.min(cols - 1), false);
+        place.row = end + place.row.saturating_sub(old.end());
+        (place.col, place.pending) = (place.col.min(cols - 1), false);
     }
     wrapping.new
 }
@@ -99,9 +101,7 @@ impl Wrapping<'_> {
     }
 
     fn add(&mut self, row: &Row) {
-        // Blanks at the end of a line would wrap into rows of nothing.
-        let len = if row.wrapped { row.len() } else { row.used() };
-        self.line.append(row, 0, len);
+        self.line.append(row, 0, row.len());
         while self.line.len() > self.cols {
             let cut = self.cols - usize::from(self.line.is_tail(self.cols));
             self.give(cut, true);

@@ -12,7 +12,7 @@ use crate::history::History;
 use crate::palette::Slot;
 use crate::screen::Screen;
 use crate::style::Packed;
-use crate::terminal::{Graphic, GraphicKind, Place, SavedCursor, Terminal};
+use crate::terminal::{Graphic, GraphicKind, Place, SavedCursor, Series, Terminal};
 
 impl Screen {
     /// The whole state, exactly, to be given to [`Screen::restore`]: also in the middle of a
@@ -82,8 +82,12 @@ fn write_setup(terminal: &Terminal, out: &mut Writer) {
     out.byte(terminal.other_keys);
     out.flag(terminal.rectangle);
     out.flag(terminal.printed);
-    out.number(terminal.slack as u64);
-    out.number(terminal.generation);
+    out.flag(terminal.series.is_some());
+    if let Some(Series { row, col, roomy }) = terminal.series {
+        out.number(row);
+        out.number(col as u64);
+        out.flag(roomy);
+    }
 }
 
 fn write_cursor(saved: &SavedCursor, out: &mut Writer) {
@@ -111,7 +115,9 @@ fn write_history(history: &History, out: &mut Writer) {
 
 fn write_grid(grid: &Grid, styles: &[Packed], out: &mut Writer) {
     let mut rows = History::new(usize::MAX);
-    grid.rows().for_each(|row| rows.push(row, styles));
+    for row in grid.rows() {
+        rows.push(row, styles);
+    }
     write_history(&rows, out);
     out.flag(grid.saved.is_some());
     if let Some(saved) = &grid.saved {
@@ -169,13 +175,14 @@ fn write_marks(terminal: &Terminal, out: &mut Writer) {
 
 fn write_graphics(terminal: &Terminal, out: &mut Writer) {
     out.number(terminal.graphics.iter().count() as u64);
-    for Graphic { kind, row, col, alternate, bytes } in terminal.graphics.iter() {
+    for Graphic { kind, row, col, rows, alternate, bytes } in terminal.graphics.iter() {
         out.byte(match kind {
             GraphicKind::Sixel => 0,
             GraphicKind::Kitty => 1,
         });
         out.number(*row);
         out.number(u64::from(*col));
+        out.number(u64::from(*rows));
         out.flag(*alternate);
         out.bytes(bytes);
     }

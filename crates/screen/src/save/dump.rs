@@ -35,7 +35,8 @@ impl Screen {
     /// ```
     #[must_use]
     pub fn dump(&self, depth: Depth) -> Vec<u8> {
-        let mut dump = Dump { painter: Painter::new(&self.terminal), terminal: &self.terminal };
+        let (painter, terminal) = (Painter::new(&self.terminal), &self.terminal);
+        let mut dump = Dump { painter, terminal, wrapping: None };
         dump.everything(depth);
         let mut bytes = dump.painter.out;
         bytes.extend_from_slice(&self.parser.unfinished());
@@ -46,6 +47,8 @@ impl Screen {
 struct Dump<'a> {
     painter: Painter<'a>,
     terminal: &'a Terminal,
+    /// How long the row printed last is, if it goes on in the next.
+    wrapping: Option<usize>,
 }
 
 impl Dump<'_> {
@@ -153,23 +156,41 @@ impl Dump<'_> {
 
     /// Prints a row, with its marks where they are.
     fn row(&mut self, row: &Row, palette: &[Packed], number: u64, alternate: bool) {
+        let here = |mark: &&Mark| !alternate && mark.row == number;
+        let marks: Vec<&Mark> = self.terminal.marks.iter().filter(here).collect();
+        let early = usize::from(row.is_tail(1));
+        let first = palette.get(row.style(0) as usize).copied().unwrap_or_default();
+        // A background would fill the row that scrolls in when the line wraps.
+        let apart = first.erased() != Packed::DEFAULT
+            || marks.iter().any(|mark| mark.col as usize <= early);
+        self.wrap_into(row, apart);
         let mut from = 0;
-        if !alternate {
-            let terminal = self.terminal;
-            for mark in terminal.marks.iter().filter(|mark| mark.row == number) {
-                let at = mark.col as usize;
-                self.painter.cells(row, from, at, palette);
-                from = from.max(at.min(row.len()));
-                if at > row.len() {
-                    self.painter.format(format_args!("\x1b[{}G", at + 1));
-                }
+        for mark in marks {
+            let at = mark.col as usize;
+            let start = at - usize::from(row.is_tail(at));
+            self.painter.cells(row, from, start, palette);
+            from = from.max(start.min(row.len()));
+            if at != from && at < self.terminal.cols {
+                // Where nothing was printed, or in the middle of a wide glyph.
+                self.painter.format(format_args!("\x1b[{}G", at + 1));
+                self.mark(mark);
+                self.painter.format(format_args!("\x1b[{}G", from + 1));
+            } else {
                 self.mark(mark);
             }
         }
         self.painter.cells(row, from, row.len(), palette);
-        if row.wrapped && row.len() == 0 {
-            // The next character would not wrap from here; rows that wrap are full.
+    }
+
+    /// After a row that goes on in this one: the next character printed wraps by itself, unless
+    /// the row begins with none, with one that still fits the row before, or with something that
+    /// must come `apart` from the wrap.
+    fn wrap_into(&mut self, row: &Row, apart: bool) {
+        let Some(before) = self.wrapping.take() else { return };
+        let gap = before < self.terminal.cols;
+        if row.len() == 0 || apart || gap && row.width(0) == 1 {
             self.painter.pen(Packed::DEFAULT);
+            self.painter.bytes(if gap { "\u{3000}\r\x1b[2X".as_bytes() } else { b" \r\x1b[X" });
         }
     }
 
@@ -187,6 +208,7 @@ impl Dump<'_> {
 
     /// Goes to the next row: by a line end, or by the wrap that the next character makes.
     fn end_row(&mut self, row: &Row) {
+        self.wrapping = row.wrapped.then(|| row.len());
         if !row.wrapped {
             // A background would fill the row that scrolls in.
             self.painter.pen(Packed::DEFAULT);
@@ -195,16 +217,14 @@ impl Dump<'_> {
     }
 
     fn enter_alternate(&mut self, primary: &Grid) {
-        match primary.saved {
-            Some(saved) => {
-                self.cursor(&saved, 0);
-                self.painter.bytes(b"\x1b[?1049h\x1b[?6l\x1b(B\x0f");
-            }
-            None => self.painter.bytes(b"\x1b[?47h"),
+        if let Some(saved) = primary.saved {
+            self.cursor(&saved, 0);
+            self.painter.bytes(b"\x1b7\x1b[?6l");
         }
+        // Not by mode 1049: it would save the cursor as it is now, and clear with the pen's colour.
         self.painter.pen(Packed::DEFAULT);
         self.charsets(&Charsets::default());
-        self.painter.bytes(b"\x1b[H");
+        self.painter.bytes(b"\x1b[?47h\x1b[H");
     }
 
     fn keyboard(&mut self, grid: &Grid) {
@@ -214,12 +234,13 @@ impl Dump<'_> {
         }
     }
 
-    /// Pictures that are on the screen; those in the history are not replayed.
+    /// Pictures that are whole on the screen; drawing another would scroll what is printed.
     fn pictures(&mut self) {
         let terminal = self.terminal;
         let (top, alternate) = (terminal.history.end(), terminal.is_alternate());
         for it in terminal.graphics.iter() {
-            if it.alternate == alternate && it.row >= top {
+            let fits = it.row >= top && it.row - top + u64::from(it.rows) < terminal.rows as u64;
+            if it.alternate == alternate && fits {
                 let (row, col) = (it.row - top + 1, it.col + 1);
                 self.painter.format(format_args!("\x1b[{row};{col}H"));
                 self.painter.bytes(&it.bytes);

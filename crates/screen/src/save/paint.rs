@@ -5,17 +5,25 @@ use std::io::Write as _;
 use crate::row::Row;
 use crate::style::{Attrs, Color, Packed, Style, Underline};
 use crate::terminal::Terminal;
+use crate::unicode;
 
 /// Prints rows, changing the pen only where the cells change.
 pub(super) struct Painter<'a> {
     pub(super) out: Vec<u8>,
     terminal: &'a Terminal,
     pen: Packed,
+    /// The glyph printed last, which a next one might join.
+    last: String,
 }
 
 impl<'a> Painter<'a> {
     pub(super) fn new(terminal: &'a Terminal) -> Painter<'a> {
-        Painter { out: Vec::with_capacity(4096), terminal, pen: Packed::DEFAULT }
+        Painter {
+            out: Vec::with_capacity(4096),
+            terminal,
+            pen: Packed::DEFAULT,
+            last: String::new(),
+        }
     }
 
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
@@ -38,9 +46,32 @@ impl<'a> Painter<'a> {
                 end += 1;
             }
             self.pen(palette.get(id as usize).copied().unwrap_or_default());
-            row.push_text(x, end, &mut self.out);
+            if row.as_ascii().is_some() {
+                self.last.clear();
+                row.push_text(x, end, &mut self.out);
+            } else {
+                (x..end).filter(|&x| !row.is_tail(x)).for_each(|x| self.glyph(row, x));
+            }
             x = end;
         }
+    }
+
+    /// Prints one glyph so that it comes out as wide as it is and joins nothing: it may have been
+    /// printed while clusters were not joined (mode 2027).
+    fn glyph(&mut self, row: &Row, x: usize) {
+        let mut text = String::new();
+        row.push_glyph(x, &mut text);
+        if text.chars().next().is_some_and(|first| unicode::joins(&self.last, first)) {
+            // Any sequence keeps them apart; this one changes nothing.
+            self.sgr(&self.pen.unpack());
+        }
+        let several = text.chars().nth(1).is_some();
+        if several && unicode::cluster_width(&text) != row.width(x) {
+            self.format(format_args!("\x1b[?2027l{text}\x1b[?2027h"));
+        } else {
+            self.bytes(text.as_bytes());
+        }
+        self.last = text;
     }
 
     /// Changes the pen.

@@ -20,7 +20,9 @@ use crate::parser::{MAX_STRING, Parser};
 use crate::row::Row;
 use crate::screen::Screen;
 use crate::style::Packed;
-use crate::terminal::{Graphic, GraphicKind, MAX_CURSOR_STYLE, Place, SavedCursor, Terminal};
+use crate::terminal::{
+    Graphic, GraphicKind, MAX_CURSOR_STYLE, Place, SavedCursor, Series, Terminal,
+};
 use crate::title::MAX_TITLES;
 
 /// The longest text of one kind in a checkpoint: a title, a folder, an address.
@@ -47,6 +49,12 @@ impl Screen {
         let mut terminal = read_setup(&mut input).ok_or(damaged("setup"))?;
         terminal.history = read_history(&mut input, terminal.cols).ok_or(damaged("history"))?;
         terminal.history.set_limit(terminal.options.history_lines);
+        // It may lie below the screen, but not by more than rows were blank.
+        let below = 2 * u64::from(Size::MAX_ROWS);
+        let kept = terminal.history.first()..=terminal.history.end() + below;
+        if terminal.series.is_some_and(|series| !kept.contains(&series.row)) {
+            return Err(damaged("setup"));
+        }
         read_grids(&mut terminal, &mut input).ok_or(damaged("screens"))?;
         read_links(&mut terminal, &mut input).ok_or(damaged("links"))?;
         read_names(&mut terminal, &mut input).ok_or(damaged("names"))?;
@@ -90,8 +98,10 @@ fn read_setup(input: &mut Reader<'_>) -> Option<Terminal> {
     terminal.other_keys = input.byte().filter(|&level| level <= 2)?;
     terminal.rectangle = input.flag()?;
     terminal.printed = input.flag()?;
-    terminal.slack = input.count(Size::MAX_ROWS as usize)?;
-    terminal.generation = input.number()?.min(u64::MAX / 2);
+    if input.flag()? {
+        let (row, col, roomy) = (input.number()?, input.count(terminal.cols)?, input.flag()?);
+        terminal.series = Some(Series { row, col, roomy });
+    }
     Some(terminal)
 }
 
@@ -257,6 +267,7 @@ fn read_graphics(terminal: &mut Terminal, input: &mut Reader<'_>) -> Option<()> 
             kind,
             row: input.number().filter(|&row| row < end)?,
             col: small(input).filter(|&col| (col as usize) < terminal.cols)?,
+            rows: small(input)?,
             alternate: input.flag()?,
             bytes: input.bytes().filter(|bytes| bytes.len() <= MAX_STRING + 128)?.into(),
         };

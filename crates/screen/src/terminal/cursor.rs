@@ -67,7 +67,7 @@ impl Terminal {
     #[inline]
     pub(super) fn line_feed(&mut self) {
         // An explicit line feed ends the line, whatever stood here before.
-        self.grid.row_mut(self.cursor.y).wrapped = false;
+        self.unwrap_row(self.cursor.y);
         if self.modes.contains(Modes::NEWLINE) {
             self.cursor.x = 0;
         }
@@ -88,7 +88,7 @@ impl Terminal {
             && self.modes.contains(Modes::REVERSE_WRAP)
             && self.grid.row(place.y - 1).wrapped;
         if back {
-            self.grid.row_mut(place.y - 1).wrapped = false;
+            self.unwrap_row(place.y - 1);
             self.cursor.y -= 1;
             self.cursor.x = self.cols - 1;
         } else if place.pending && self.modes.contains(Modes::REVERSE_WRAP) {

@@ -9,7 +9,7 @@ impl Terminal {
         let style = self.erase_style();
         match how {
             0 => {
-                self.erase_cells(self.cursor.y, self.cursor.x, self.cols, style);
+                self.erase_cells(self.cursor.y, self.behind(), self.cols, style);
                 (self.cursor.y + 1..self.rows).for_each(|y| self.erase_row(y, style));
             }
             1 => {
@@ -37,11 +37,16 @@ impl Terminal {
     pub(super) fn erase_line(&mut self, how: u16) {
         let (y, x, style) = (self.cursor.y, self.cursor.x, self.erase_style());
         match how {
-            0 => self.erase_cells(y, x, self.cols, style),
+            0 => self.erase_cells(y, self.behind(), self.cols, style),
             1 => self.erase_cells(y, 0, x + 1, style),
             2 => self.erase_row(y, style),
             _ => {}
         }
+    }
+
+    /// The first column that EL 0 and its kin erase: none is left when a wrap is pending.
+    fn behind(&self) -> usize {
+        self.cursor.x + usize::from(self.cursor.pending)
     }
 
     /// Blanks cells of a row and keeps the wrap flags true to what is left.
@@ -49,7 +54,7 @@ impl Terminal {
         let cols = self.cols;
         let row = self.touch(y);
         row.erase(from, to, style);
-        if to == cols {
+        if to == cols && from < to {
             row.wrapped = false;
             if from == 0 {
                 self.unwrap_above(y);
@@ -63,7 +68,7 @@ impl Terminal {
     }
 
     /// The row above no longer goes on in row `y`, which is empty now.
-    fn unwrap_above(&mut self, y: usize) {
+    pub(super) fn unwrap_above(&mut self, y: usize) {
         match y.checked_sub(1) {
             Some(above) => self.unwrap_row(above),
             None if !self.is_alternate() => self.history.close(),
@@ -107,7 +112,7 @@ impl Terminal {
         for y in first..=last {
             let (from, to) = match how {
                 0 if y < place.y => continue,
-                0 if y == place.y => (place.x, cols),
+                0 if y == place.y => (self.behind(), cols),
                 1 if y > place.y => continue,
                 1 if y == place.y => (0, place.x + 1),
                 0..=2 => (0, cols),
@@ -124,7 +129,8 @@ impl Terminal {
         let (styles, grid) = (&self.styles, &mut self.grid);
         let row = grid.row_mut(y);
         row.stamp = generation;
-        for x in from..to.min(row.len()) {
+        let to = if style == 0 { to.min(row.len()) } else { to };
+        for x in from..to {
             let protected = styles.get(row.style(x)).contains(crate::style::Attrs::PROTECTED);
             if !protected {
                 row.erase(x, x + 1, style);
@@ -137,6 +143,7 @@ impl Terminal {
         self.top = 0;
         self.bottom = self.rows - 1;
         self.cursor = Default::default();
+        self.unwrap_above(0);
         let line = vec![b'E'; self.cols];
         for y in 0..self.rows {
             self.blank_row(y, 0);

@@ -35,6 +35,8 @@ pub struct Graphic {
     pub row: u64,
     /// The column of its top left corner.
     pub col: u16,
+    /// How many rows it takes, as far as is known.
+    pub rows: u16,
     /// Whether it is on the alternate screen.
     pub alternate: bool,
     /// The whole sequence.
@@ -81,7 +83,7 @@ impl Graphics {
     }
 
     /// Forgets the pictures of the alternate screen.
-    pub(super) fn leave_alternate(&mut self) {
+    pub(crate) fn leave_alternate(&mut self) {
         self.retain(|it| !it.alternate);
     }
 
@@ -92,16 +94,15 @@ impl Graphics {
         }
     }
 
-    /// Gives every picture on the primary screen a new row; those without one go.
-    pub(crate) fn renumber(&mut self, mut new: impl FnMut(u64) -> Option<u64>) {
-        self.list.retain_mut(|it| match new(it.row) {
-            Some(row) if !it.alternate => {
-                it.row = row;
-                true
+    /// Gives every picture a new place, in order; those of the alternate screen stay.
+    pub(crate) fn relocate(&mut self, mut new: impl FnMut(&Graphic) -> Option<(u64, u16)>) {
+        for graphic in &mut self.list {
+            if let Some((row, col)) = new(graphic)
+                && !graphic.alternate
+            {
+                (graphic.row, graphic.col) = (row, col);
             }
-            _ => it.alternate,
-        });
-        self.bytes = self.list.iter().map(|it| it.bytes.len()).sum();
+        }
     }
 
     pub(crate) fn heap(&self) -> usize {
@@ -122,7 +123,7 @@ impl Terminal {
         let mut bytes = format!("\x1bP{}q", params.join(";")).into_bytes();
         bytes.extend_from_slice(string.payload);
         bytes.extend_from_slice(b"\x1b\\");
-        self.place(GraphicKind::Sixel, bytes);
+        self.place(GraphicKind::Sixel, bytes, rows);
         self.carriage_return();
         (0..rows).for_each(|_| self.index());
     }
@@ -151,7 +152,7 @@ impl Terminal {
         let rows = number(b"r").unwrap_or(0).min(self.rows as u32);
         let shown = value(b"a") == Some(b"T") || value(b"a") == Some(b"p");
         let stays = value(b"C") == Some(b"1");
-        self.place(GraphicKind::Kitty, bytes);
+        self.place(GraphicKind::Kitty, bytes, rows as usize);
         if shown && !stays {
             (1..rows).for_each(|_| self.index());
             let cols = number(b"c").unwrap_or(0).min(self.cols as u32) as usize;
@@ -159,11 +160,12 @@ impl Terminal {
         }
     }
 
-    fn place(&mut self, kind: GraphicKind, bytes: Vec<u8>) {
+    fn place(&mut self, kind: GraphicKind, bytes: Vec<u8>, rows: usize) {
         let graphic = Graphic {
             kind,
             row: self.history.end() + self.cursor.y as u64,
             col: self.cursor.x as u16,
+            rows: rows as u16,
             alternate: self.is_alternate(),
             bytes: bytes.into(),
         };

@@ -48,9 +48,8 @@ impl Terminal {
         if set && !self.is_alternate() {
             self.save_cursor();
         }
-        let was = self.is_alternate();
         self.switch(set, true);
-        if !set && (was || self.grid.saved.is_some()) {
+        if !set {
             self.restore_cursor();
         }
     }

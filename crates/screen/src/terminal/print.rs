@@ -97,7 +97,7 @@ impl Terminal {
             self.cursor.x = x;
         } else {
             self.cursor.x = self.cols - 1;
-            self.cursor.pending = self.modes.contains(Modes::AUTOWRAP);
+            self.cursor.pending = true;
         }
     }
 
@@ -106,7 +106,10 @@ impl Terminal {
     fn wrap(&mut self) {
         self.cursor.pending = false;
         if self.modes.contains(Modes::AUTOWRAP) {
-            self.here().wrapped = true;
+            // If the row was scrolled away meanwhile, there is nothing here to go on from.
+            let cols = self.cols;
+            let row = self.here();
+            row.wrapped = row.len() + 1 >= cols;
             self.cursor.x = 0;
             self.index();
         }

@@ -36,10 +36,12 @@ impl Terminal {
     fn scroll_up_once(&mut self, style: StyleId) {
         let (top, bottom) = (self.top, self.bottom);
         if self.keeps_lines() {
-            self.history.push(self.grid.row(0), self.styles.all());
+            let trimmed = self.history.push(self.grid.row(0), self.styles.all());
             self.happened.scrolled += 1;
-            self.graphics.trim(self.history.first());
-            self.marks.trim(self.history.first());
+            if trimmed {
+                self.graphics.trim(self.history.first());
+                self.marks.trim(self.history.first());
+            }
             if bottom + 1 < self.rows {
                 // The rows below stay where they are, which gives each the next number.
                 self.touch_rows(bottom + 1, self.rows);
@@ -73,10 +75,8 @@ impl Terminal {
             self.blank_row(from, style);
         }
         // The row above no longer goes on in the one below it, nor the last in the next.
-        if let Some(above) = from.checked_sub(1) {
-            self.grid.row_mut(above).wrapped = false;
-        }
-        self.grid.row_mut(self.bottom).wrapped = false;
+        self.unwrap_above(from);
+        self.unwrap_row(self.bottom);
         self.touch_rows(from, self.bottom + 1);
     }
 
@@ -100,9 +100,7 @@ impl Terminal {
             self.grid.rotate_up(from, bottom);
             self.blank_row(bottom, style);
         }
-        if let Some(above) = from.checked_sub(1) {
-            self.grid.row_mut(above).wrapped = false;
-        }
+        self.unwrap_above(from);
         self.touch_rows(from, bottom + 1);
         self.carriage_return();
     }
@@ -137,6 +135,7 @@ impl Terminal {
                 row.delete(x, count, cols, style);
             }
         }
+        self.cursor.pending = false;
     }
 
     /// Empties row `y`.
@@ -164,6 +163,11 @@ impl Terminal {
     /// Row `y` no longer goes on in the next.
     #[inline]
     pub(super) fn unwrap_row(&mut self, y: usize) {
-        self.grid.row_mut(y).wrapped = false;
+        let generation = self.generation;
+        let row = self.grid.row_mut(y);
+        if row.wrapped {
+            row.wrapped = false;
+            row.stamp = generation;
+        }
     }
 }

@@ -30,7 +30,14 @@ macro_rules! csi {
             #[inline]
             pub(super) fn dispatch_csi(&mut self, csi: &Csi) {
                 let $terminal = self;
-                let $params = &csi.params;
+                let plain;
+                let $params = if csi.params.has_subs() && csi.last != b'm' {
+                    // Only SGR has sub-parameters; elsewhere they say nothing.
+                    plain = csi.params.without_subs();
+                    &plain
+                } else {
+                    &csi.params
+                };
                 match (csi.prefix, csi.intermediate, csi.last) {
                     $(($prefix, $intermediate, $last) => $act,)*
                     _ => {}
@@ -132,9 +139,13 @@ macro_rules! escapes {
                 match (intermediate, last) {
                     $(($intermediate, $last) => $act,)*
                     (b'(', last) => $terminal.charsets.sets[0] = Charset::from_final(last),
-                    (b')' | b'-', last) => $terminal.charsets.sets[1] = Charset::from_final(last),
-                    (b'*' | b'.', last) => $terminal.charsets.sets[2] = Charset::from_final(last),
-                    (b'+' | b'/', last) => $terminal.charsets.sets[3] = Charset::from_final(last),
+                    (b')', last) => $terminal.charsets.sets[1] = Charset::from_final(last),
+                    (b'*', last) => $terminal.charsets.sets[2] = Charset::from_final(last),
+                    (b'+', last) => $terminal.charsets.sets[3] = Charset::from_final(last),
+                    // Sets of 96 characters have no place in UTF-8: ASCII instead.
+                    (b'-', _) => $terminal.charsets.sets[1] = Charset::Ascii,
+                    (b'.', _) => $terminal.charsets.sets[2] = Charset::Ascii,
+                    (b'/', _) => $terminal.charsets.sets[3] = Charset::Ascii,
                     _ => {}
                 }
             }
