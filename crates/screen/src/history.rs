@@ -109,7 +109,7 @@ impl History {
 
     /// Adds a line of ASCII that never was on the screen. True if old lines had to go.
     #[inline]
-    pub(crate) fn push_ascii(&mut self, text: &[u8]) -> bool {
+    pub(crate) fn push_ascii(&mut self, text: &[u8], wrapped: bool) -> bool {
         if self.limit == 0 {
             self.first += 1;
             return true;
@@ -118,7 +118,7 @@ impl History {
             self.open_page();
         }
         if let Some(page) = self.pages.back_mut() {
-            page.push_ascii(text);
+            page.push_ascii(text, wrapped);
         }
         self.len += 1;
         let surplus = self.len > self.limit;

@@ -180,17 +180,20 @@ impl Parser {
     pub(crate) fn advance<A: Actor>(&mut self, actor: &mut A, bytes: &[u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {
-            let used = self.step(actor, rest);
+            let used = match self.state {
+                State::Ground => self.ground::<A, true>(actor, rest),
+                _ => self.step(actor, rest),
+            };
             rest = &rest[used..];
         }
     }
 
-    /// Takes one text run, control or (piece of a) sequence and says how many bytes that was:
-    /// at least one, unless a half-read character turned out broken.
+    /// Takes text up to a sequence, or one (piece of a) sequence, and says how many bytes that
+    /// was: at least one, unless a half-read character turned out broken.
     #[inline]
     pub(crate) fn step<A: Actor>(&mut self, actor: &mut A, bytes: &[u8]) -> usize {
         let used = match self.state {
-            State::Ground => self.ground(actor, bytes),
+            State::Ground => return self.ground::<A, false>(actor, bytes),
             State::Escape => self.escape(actor, bytes),
             State::Csi => self.csi(actor, bytes),
             State::CsiIntermediate | State::CsiIgnore => self.csi_tail(actor, bytes),
@@ -202,12 +205,18 @@ impl Parser {
         used
     }
 
+    /// Takes text and controls up to a sequence, and if `ON` is set also the control sequences
+    /// between them, without going back to [`Parser::step`] for each.
     #[inline]
-    fn ground<A: Actor>(&mut self, actor: &mut A, bytes: &[u8]) -> usize {
+    fn ground<A: Actor, const ON: bool>(&mut self, actor: &mut A, bytes: &[u8]) -> usize {
         if !self.partial.is_empty() {
-            return self.resume_scalar(actor, bytes);
+            let used = self.resume_scalar(actor, bytes);
+            self.taken += used as u64;
+            return used;
         }
         let mut at = 0;
+        // How much of the slice `taken` counts already.
+        let mut counted = 0;
         while self.state == State::Ground {
             let run = scan::printable(&bytes[at..]);
             if run > 0 {
@@ -222,12 +231,19 @@ impl Parser {
                     at += actor.lines(&bytes[at..]);
                 }
                 [ESC, b'[', ..] => {
-                    self.start = self.taken + at as u64;
+                    self.start = self.taken + (at - counted) as u64;
                     self.begin_csi(State::Csi);
                     at += 2;
+                    if ON {
+                        self.taken += (at - counted) as u64;
+                        let used = self.csi(actor, &bytes[at..]);
+                        self.taken += used as u64;
+                        at += used;
+                        counted = at;
+                    }
                 }
                 [ESC, ..] => {
-                    self.start = self.taken + at as u64;
+                    self.start = self.taken + (at - counted) as u64;
                     self.csi.intermediate = 0;
                     self.state = State::Escape;
                     at += 1;
@@ -237,9 +253,10 @@ impl Parser {
                     actor.control(byte);
                     at += 1;
                 }
-                [_, ..] => at += self.scalars(actor, &bytes[at..], at),
+                [_, ..] => at += self.scalars(actor, &bytes[at..], at - counted),
             }
         }
+        self.taken += (at - counted) as u64;
         at
     }
 

@@ -12,6 +12,7 @@
 //! Invariant: a `TAIL` follows a wide cell, and nothing else is wide; `styles` is empty or as
 //! long as the row.
 
+mod clusters;
 mod edit;
 mod encode;
 #[cfg(test)]
@@ -19,8 +20,8 @@ mod tests;
 
 pub(crate) use encode::Exception;
 
+use self::clusters::Clusters;
 use crate::style::StyleId;
-use crate::unicode::{Class, MAX_CLUSTER_BYTES};
 
 /// The right half of a wide cell.
 pub(crate) const TAIL: u32 = 1 << 29;
@@ -40,7 +41,7 @@ pub(crate) struct Row {
     /// Whether the text goes on in the next row: the line was wrapped, not ended.
     pub(crate) wrapped: bool,
     styles: Vec<StyleId>,
-    clusters: Vec<Box<str>>,
+    clusters: Clusters,
     /// The generation in which it last changed.
     pub(crate) stamp: u64,
 }
@@ -114,9 +115,7 @@ impl Row {
     pub(crate) fn glyph(&self, x: usize) -> Glyph<'_> {
         match self.raw(x) {
             TAIL => Glyph::Tail,
-            raw if raw & CLUSTER != 0 => {
-                Glyph::Cluster(self.clusters.get((raw & !CLUSTER) as usize).map_or(" ", |it| it))
-            }
+            raw if raw & CLUSTER != 0 => Glyph::Cluster(self.clusters.get(raw & !CLUSTER)),
             raw => Glyph::Char(char::from_u32(raw).unwrap_or(' ')),
         }
     }
@@ -251,50 +250,50 @@ impl Row {
         }
         self.make_room(x, x + width);
         if self.clusters.len() > self.wide.len() {
-            self.drop_unused_clusters();
+            self.clusters.keep_used(&mut self.wide);
         }
-        self.wide[x] = CLUSTER | self.clusters.len() as u32;
+        self.wide[x] = CLUSTER | self.clusters.push(text);
         if width == 2 {
             self.wide[x + 1] = TAIL;
         }
-        self.clusters.push(text.into());
         if style != 0 || !self.styles.is_empty() {
             self.put_style(x, width, style);
         }
     }
 
-    /// Overwritten clusters stay in the list until it is longer than the row.
-    fn drop_unused_clusters(&mut self) {
-        let mut old = std::mem::take(&mut self.clusters);
-        for cell in &mut self.wide {
-            if *cell & CLUSTER != 0
-                && let Some(text) = old.get_mut((*cell & !CLUSTER) as usize)
-            {
-                *cell = CLUSTER | self.clusters.len() as u32;
-                self.clusters.push(std::mem::take(text));
-            }
+    /// Adds a character to the glyph at `x`, which stays as wide as it is; nothing happens if the
+    /// cluster would grow past its bound.
+    pub(crate) fn join(&mut self, x: usize, c: char) {
+        if let raw @ CLUSTER.. = self.raw(x) {
+            self.wide[x] = CLUSTER | self.clusters.extend(raw & !CLUSTER, c);
+            return;
+        }
+        let Glyph::Char(base) = self.glyph(x) else { return };
+        self.extend_to(x + 1);
+        if !self.is_wide {
+            self.widen();
+        }
+        if self.clusters.len() > self.wide.len() {
+            self.clusters.keep_used(&mut self.wide);
+        }
+        let cluster = self.clusters.push(base.encode_utf8(&mut [0; 4]));
+        self.wide[x] = CLUSTER | self.clusters.extend(cluster, c);
+    }
+
+    /// The last code point of the glyph at `x`, and whether it has only that one.
+    pub(crate) fn last_char(&self, x: usize) -> (char, bool) {
+        match self.glyph(x) {
+            Glyph::Char(c) => (c, true),
+            Glyph::Cluster(text) => (text.chars().next_back().unwrap_or(' '), false),
+            Glyph::Tail => (' ', true),
         }
     }
 
-    /// Adds a character to the glyph at `x`; false if the cluster would grow past its bound.
-    pub(crate) fn join(&mut self, x: usize, c: char, width: usize) -> bool {
+    /// The text of the glyph at `x`.
+    pub(crate) fn glyph_text(&self, x: usize) -> String {
         let mut text = String::new();
         self.push_glyph(x, &mut text);
-        if text.len() + c.len_utf8() > MAX_CLUSTER_BYTES {
-            return false;
-        }
-        text.push(c);
-        // In place if it is a cluster already and stays as wide: the usual case for long ones.
-        if let raw @ CLUSTER.. = self.raw(x)
-            && self.width(x) == width
-            && let Some(slot) = self.clusters.get_mut((raw & !CLUSTER) as usize)
-        {
-            *slot = text.into();
-            return true;
-        }
-        let style = self.style(x);
-        self.put_cluster(x, &text, width, style);
-        true
+        text
     }
 
     /// Appends the text of the glyph at `x`.
@@ -306,17 +305,11 @@ impl Row {
         }
     }
 
-    /// Whether a single character that stands in a cell by itself says how wide the cell is.
-    pub(super) fn width_is_natural(&self, x: usize, c: char) -> bool {
-        Class::of(c).width().max(1) == self.width(x)
-    }
-
     /// Heap bytes held.
     pub(crate) fn heap(&self) -> usize {
         self.ascii.capacity()
             + self.wide.capacity() * 4
             + self.styles.capacity() * 2
-            + self.clusters.capacity() * size_of::<Box<str>>()
-            + self.clusters.iter().map(|text| text.len()).sum::<usize>()
+            + self.clusters.heap()
     }
 }

@@ -118,7 +118,7 @@ pub(crate) struct Terminal {
     /// When a search for whole lines failed: how much is left once its bytes have passed.
     pub(crate) look_again_at: usize,
     /// Where whole lines end; only of use while they are taken.
-    line_ends: Vec<u32>,
+    line_ends: Vec<lines::RowEnd>,
     /// Whether the thing just before was a printed character: REP and clusters ask.
     pub(crate) printed: bool,
     /// The generation of the feed under way.

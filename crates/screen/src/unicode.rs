@@ -81,27 +81,41 @@ impl Class {
     }
 }
 
-/// Whether `c` continues the grapheme cluster `before`, which is one cell's text.
-pub(crate) fn joins(before: &str, c: char) -> bool {
-    let Some(last) = before.chars().next_back() else { return false };
-    let (was, is) = (Class::of(last).kind(), Class::of(c).kind());
-    let asked = match is {
-        Kind::Plain => return false,
-        Kind::Extend | Kind::Joiner | Kind::Spacing => return true,
-        Kind::Regional => was == Kind::Regional,
+/// Whether a code point of this kind could continue a cluster that ends with `last`; `only` if
+/// the cluster is nothing else. Quick, and seldom wrong: [`joins`] has the last word.
+#[inline]
+pub(crate) fn may_join(last: char, only: bool, kind: Kind) -> bool {
+    if last.is_ascii() {
+        return matches!(kind, Kind::Extend | Kind::Joiner | Kind::Spacing);
+    }
+    let was = Class::of(last).kind();
+    match kind {
+        Kind::Plain => false,
+        Kind::Extend | Kind::Joiner | Kind::Spacing => true,
+        Kind::Regional => was == Kind::Regional && only,
         Kind::Pictograph => was == Kind::Joiner,
         Kind::HangulLead | Kind::HangulSyllable => was == Kind::HangulLead,
         Kind::HangulTail => {
             matches!(was, Kind::HangulLead | Kind::HangulSyllable | Kind::HangulTail)
         }
-    };
-    // The pair allows it; whether the whole cluster does takes the full rules.
-    asked && {
-        let mut whole = String::with_capacity(before.len() + c.len_utf8());
-        whole.push_str(before);
-        whole.push(c);
-        whole.graphemes(true).nth(1).is_none()
     }
+}
+
+/// Whether `c` continues the grapheme cluster `before`, which is one cell's text.
+pub(crate) fn joins(before: &str, c: char) -> bool {
+    let Some(last) = before.chars().next_back() else { return false };
+    let (only, kind) = (before.len() == last.len_utf8(), Class::of(c).kind());
+    if !may_join(last, only, kind) {
+        return false;
+    }
+    if matches!(kind, Kind::Extend | Kind::Joiner | Kind::Spacing) {
+        return true;
+    }
+    // The pair allows it; whether the whole cluster does takes the full rules.
+    let mut whole = String::with_capacity(before.len() + c.len_utf8());
+    whole.push_str(before);
+    whole.push(c);
+    whole.graphemes(true).nth(1).is_none()
 }
 
 /// How many cells a whole cluster takes: its widest part, or two if it was asked to be an emoji

@@ -111,9 +111,11 @@ impl Page {
 
     /// Adds a line of ASCII.
     #[inline]
-    pub(super) fn push_ascii(&mut self, text: &[u8]) {
+    pub(super) fn push_ascii(&mut self, text: &[u8], wrapped: bool) {
         self.text.extend_from_slice(text);
-        self.text.push(b'\n');
+        if !wrapped {
+            self.text.push(b'\n');
+        }
         self.lines.push(Line { text: self.text.len() as u32, extra: self.extra.len() as u32 });
     }
 
@@ -127,13 +129,17 @@ impl Page {
         let mut runs = 0;
         for (len, style) in row.runs() {
             if runs == 0 {
-                // Nearly always enough; a row of more runs is written again below.
+                // Nearly always enough; for more runs the count is written again below.
                 self.extra.push(0);
             }
             runs += 1;
-            push_varint(&mut self.extra, len as u64);
             let style = if style == 0 { 0 } else { number(&mut self.styles, style) };
-            push_varint(&mut self.extra, u64::from(style));
+            if len < 0x80 && style < 0x80 {
+                self.extra.extend_from_slice(&[len as u8, style as u8]);
+            } else {
+                push_varint(&mut self.extra, len as u64);
+                push_varint(&mut self.extra, u64::from(style));
+            }
         }
         if runs > 0 {
             self.write_count(count_at, runs);
@@ -159,9 +165,7 @@ impl Page {
     }
 
     fn push_wide(&mut self, row: &Row) -> u32 {
-        let start = self.text.len();
-        row.push_text(0, row.len(), &mut self.text);
-        if self.text[start..].is_ascii() {
+        if !row.push_text(0, row.len(), &mut self.text) {
             // What made the row wide was overwritten.
             return 0;
         }

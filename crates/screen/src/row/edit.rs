@@ -1,6 +1,6 @@
 //! Erasing, inserting and deleting cells of a row.
 
-use super::{BLANK, CLUSTER, Row, TAIL};
+use super::{BLANK, CLUSTER, Row};
 use crate::style::StyleId;
 
 impl Row {
@@ -105,10 +105,8 @@ impl Row {
             }
             for x in from..to {
                 let mut raw = other.raw(x);
-                if raw & CLUSTER != 0 && raw != TAIL {
-                    let text = other.clusters.get((raw & !CLUSTER) as usize);
-                    raw = CLUSTER | self.clusters.len() as u32;
-                    self.clusters.push(text.cloned().unwrap_or_else(|| " ".into()));
+                if raw & CLUSTER != 0 {
+                    raw = CLUSTER | self.clusters.push(other.clusters.get(raw & !CLUSTER));
                 }
                 self.wide.push(raw);
             }

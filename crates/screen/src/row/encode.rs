@@ -1,6 +1,6 @@
 //! A row as text.
 
-use super::{CLUSTER, Glyph, Row, TAIL};
+use super::{CLUSTER, Row};
 use crate::style::StyleId;
 
 /// A glyph whose bounds its text alone does not tell: a cluster.
@@ -12,44 +12,53 @@ pub(crate) struct Exception {
 }
 
 impl Row {
-    /// Appends the text of the cells `from..to` as UTF-8.
-    pub(crate) fn push_text(&self, from: usize, to: usize, out: &mut Vec<u8>) {
+    /// Appends the text of the cells `from..to` as UTF-8, and says whether any of it was past
+    /// ASCII.
+    pub(crate) fn push_text(&self, from: usize, to: usize, out: &mut Vec<u8>) -> bool {
         let to = to.min(self.len());
         if from >= to {
-            return;
+            return false;
         }
         if !self.is_wide {
             out.extend_from_slice(&self.ascii[from..to]);
-            return;
+            return false;
         }
+        out.reserve(4 * (to - from));
+        let mut wide = false;
         for &raw in &self.wide[from..to] {
             if raw < 0x80 {
                 out.push(raw as u8);
-            } else if raw & (TAIL | CLUSTER) == 0 {
-                let mut buffer = [0; 4];
-                let c = char::from_u32(raw).unwrap_or(' ');
-                out.extend_from_slice(c.encode_utf8(&mut buffer).as_bytes());
-            } else if raw & CLUSTER != 0
-                && let Some(text) = self.clusters.get((raw & !CLUSTER) as usize)
-            {
-                out.extend_from_slice(text.as_bytes());
+                continue;
+            }
+            wide = true;
+            // Arrays of fixed length become plain stores, where a slice would be a call.
+            let low = |shift: u32| 0x80 | (raw >> shift & 0x3f) as u8;
+            match raw {
+                0x80..=0x7ff => out.extend_from_slice(&[0xc0 | (raw >> 6) as u8, low(0)]),
+                0x800..=0xffff => {
+                    out.extend_from_slice(&[0xe0 | (raw >> 12) as u8, low(6), low(0)]);
+                }
+                0x1_0000..=0x10_ffff => {
+                    let first = 0xf0 | (raw >> 18) as u8;
+                    out.extend_from_slice(&[first, low(12), low(6), low(0)]);
+                }
+                CLUSTER.. => {
+                    out.extend_from_slice(self.clusters.get(raw & !CLUSTER).as_bytes());
+                }
+                // The right half of a wide cell.
+                _ => {}
             }
         }
+        wide
     }
 
     /// The glyphs whose bounds the text alone does not tell.
     pub(crate) fn exceptions(&self) -> impl Iterator<Item = Exception> + '_ {
-        let cells = if self.is_wide { self.wide.as_slice() } else { &[] };
-        cells.iter().enumerate().filter_map(|(col, &raw)| {
-            if raw < 0x80 && !self.is_tail(col + 1) || raw == TAIL {
-                return None;
-            }
-            let bytes = match self.glyph(col) {
-                Glyph::Cluster(text) => text.len(),
-                Glyph::Char(c) if !self.width_is_natural(col, c) => c.len_utf8(),
-                Glyph::Char(_) | Glyph::Tail => return None,
-            };
-            Some(Exception { col, bytes, width: self.width(col) })
+        let any = self.is_wide && !self.clusters.is_empty();
+        let cells = if any { self.wide.as_slice() } else { &[] };
+        cells.iter().enumerate().filter(|(_, raw)| **raw & CLUSTER != 0).map(|(col, raw)| {
+            let bytes = self.clusters.get(raw & !CLUSTER).len();
+            Exception { col, bytes, width: self.width(col) }
         })
     }
 

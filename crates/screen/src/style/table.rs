@@ -1,6 +1,6 @@
 //! The styles the grid uses, each once.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::Packed;
 
@@ -14,8 +14,9 @@ const MAX_STYLES: usize = u16::MAX as usize;
 /// seldom shows more than a hundred.
 const FIRST_SWEEP: usize = 1024;
 
-/// How many recent styles are found without hashing. A colourful program alternates a few dozen.
-const RECENT: usize = 64;
+/// How many recent styles are found without hashing. A colourful program alternates a few dozen, a
+/// gradient a few hundred.
+const RECENT: usize = 256;
 
 /// The styles the grid uses, each once; the number of a style stays the same while a cell has it.
 #[derive(Debug, Clone)]
@@ -80,7 +81,7 @@ impl StyleTable {
         }
         let bits = style.bits();
         let mixed = (bits as u64 ^ (bits >> 64) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let slot = (mixed >> 58) as usize;
+        let slot = (mixed >> 56) as usize;
         if let Some((known, id)) = self.recent.get(slot)
             && *known == style
         {

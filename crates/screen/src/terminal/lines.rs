@@ -8,12 +8,31 @@ use super::Terminal;
 use crate::modes::Modes;
 use crate::parser::printable;
 
-/// How many lines are looked for at once; bounds the list of where they begin.
-const MAX_LINES: usize = 1024;
+/// How many rows are looked for at once; bounds the list of where they end, but for the rows of
+/// the line that reaches the bound.
+const MAX_ROWS: usize = 1024;
+
+/// The longest input looked at at once, which bounds that line.
+const MAX_BYTES: usize = 64 * 1024;
 
 /// The shortest rest of a feed in which to look for lines, per row of the screen. Below it a
 /// screenful cannot be in there unless the lines are nearly empty.
 const MIN_BYTES_PER_ROW: usize = 3;
+
+/// Where a row of the input ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowEnd {
+    at: u32,
+    /// The line goes on in the next row; otherwise CR and LF follow.
+    wrapped: bool,
+}
+
+impl RowEnd {
+    /// Where the next row begins.
+    fn next(self) -> usize {
+        self.at as usize + if self.wrapped { 0 } else { 2 }
+    }
+}
 
 impl Terminal {
     /// Prepares for a feed.
@@ -29,18 +48,20 @@ impl Terminal {
         if !self.lines_pass_through() {
             return 0;
         }
+        let left = bytes.len();
+        let bytes = &bytes[..left.min(MAX_BYTES)];
         let mut ends = std::mem::take(&mut self.line_ends);
         ends.clear();
-        let scanned = find_lines(bytes, self.cols, &mut ends);
+        let scanned = find_rows(bytes, self.cols, &mut ends);
         let shown = self.rows - 1;
         if ends.len() < shown.max(1) {
             // Do not look at the same bytes again: wait until what stopped the search has passed.
-            self.look_again_at = bytes.len() - scanned;
+            self.look_again_at = left - scanned;
             self.line_ends = ends;
             return 0;
         }
         self.pass_lines(bytes, &ends, shown);
-        let taken = ends.last().map_or(0, |&end| end as usize + 2);
+        let taken = ends.last().map_or(0, |end| end.next());
         self.line_ends = ends;
         taken
     }
@@ -58,22 +79,24 @@ impl Terminal {
             && self.grid.row(self.cursor.y).len() == 0
     }
 
-    fn pass_lines(&mut self, bytes: &[u8], ends: &[u32], shown: usize) {
+    fn pass_lines(&mut self, bytes: &[u8], ends: &[RowEnd], shown: usize) {
         let mut trimmed = false;
         for y in 0..shown {
             trimmed |= self.history.push(self.grid.row(y), self.styles.all());
         }
         let passing = ends.len() - shown;
         let mut start = 0;
-        for &end in &ends[..passing] {
-            trimmed |= self.history.push_ascii(&bytes[start..end as usize]);
-            start = end as usize + 2;
+        for end in &ends[..passing] {
+            let text = &bytes[start..end.at as usize];
+            trimmed |= self.history.push_ascii(text, end.wrapped);
+            start = end.next();
         }
-        for (y, &end) in ends[passing..].iter().enumerate() {
+        for (y, end) in ends[passing..].iter().enumerate() {
             let row = self.touch(y);
             row.clear();
-            row.put_ascii(0, &bytes[start..end as usize], 0);
-            start = end as usize + 2;
+            row.put_ascii(0, &bytes[start..end.at as usize], 0);
+            row.wrapped = end.wrapped;
+            start = end.next();
         }
         let last = self.rows - 1;
         self.blank_row(last, 0);
@@ -85,15 +108,19 @@ impl Terminal {
     }
 }
 
-/// Finds where lines of printable ASCII that fit the screen end, and how far it looked.
-fn find_lines(bytes: &[u8], cols: usize, ends: &mut Vec<u32>) -> usize {
+/// Finds where the rows of whole lines of printable ASCII end, and how far it looked.
+fn find_rows(bytes: &[u8], cols: usize, ends: &mut Vec<RowEnd>) -> usize {
     let mut at = 0;
-    while ends.len() < MAX_LINES {
+    while ends.len() < MAX_ROWS {
         let end = at + printable(&bytes[at..]);
-        if end - at > cols || !bytes[end..].starts_with(b"\r\n") {
+        if !bytes[end..].starts_with(b"\r\n") {
             return end;
         }
-        ends.push(end as u32);
+        while end - at > cols {
+            at += cols;
+            ends.push(RowEnd { at: at as u32, wrapped: true });
+        }
+        ends.push(RowEnd { at: end as u32, wrapped: false });
         at = end + 2;
     }
     at

@@ -2,7 +2,7 @@
 
 use super::Terminal;
 use crate::modes::Modes;
-use crate::unicode::{self, Class, Kind};
+use crate::unicode::{self, Class};
 
 impl Terminal {
     /// Prints a run of ASCII.
@@ -50,10 +50,17 @@ impl Terminal {
     #[inline]
     pub(super) fn print_scalar(&mut self, c: char) {
         let class = Class::of(c);
-        if !class.is_plain() && self.joined(c, class) {
-            return;
+        let (x, width) = (self.cursor.x, class.width());
+        // Nearly always it joins nothing and has room; a pending wrap is at the last column.
+        if class.is_plain() && x + width < self.cols && !self.modes.contains(Modes::INSERT) {
+            self.charsets.single = None;
+            self.printed = true;
+            let style = self.pen_style();
+            self.here().put_char(x, c, width, style);
+            self.cursor.x = x + width;
+        } else if class.is_plain() || !self.joined(c, class) {
+            self.put(c, width);
         }
-        self.put(c, class.width());
     }
 
     #[inline]
@@ -116,7 +123,6 @@ impl Terminal {
     }
 
     /// Adds a character to the glyph before the cursor, if it belongs there. True if it is done.
-    #[cold]
     fn joined(&mut self, c: char, class: Class) -> bool {
         let zero = class.width() == 0;
         let before = match self.cursor {
@@ -127,20 +133,31 @@ impl Terminal {
         };
         let graphemes = self.modes.contains(Modes::GRAPHEMES);
         let row = self.grid.row(self.cursor.y);
-        let at = if row.is_tail(before) { before - 1 } else { before };
-        let old = row.width(at);
-        let mut text = String::new();
-        row.push_glyph(at, &mut text);
-        let fits = zero || graphemes && self.printed && unicode::joins(&text, c);
-        if !fits {
-            return false;
+        let at = before - usize::from(row.is_tail(before));
+        if !zero {
+            let (last, only) = row.last_char(at);
+            let may = graphemes && self.printed && unicode::may_join(last, only, class.kind());
+            if !may || !unicode::joins(&row.glyph_text(at), c) {
+                return false;
+            }
         }
+        self.join(at, c, graphemes && (!zero || c == '\u{fe0f}'));
+        true
+    }
+
+    /// Adds a character to the glyph at `at`, which may make it wider.
+    fn join(&mut self, at: usize, c: char, may_grow: bool) {
+        let row = self.grid.row(self.cursor.y);
+        let old = row.width(at);
+        if !may_grow || old == 2 {
+            return self.here().join(at, c);
+        }
+        let (mut text, style) = (row.glyph_text(at), row.style(at));
         text.push(c);
-        let new = if graphemes { unicode::cluster_width(&text).max(old) } else { old };
-        if new == old || class.kind() == Kind::Extend && c != '\u{fe0f}' {
-            self.here().join(at, c, old);
+        let new = unicode::cluster_width(&text).max(old);
+        if new == old || text.len() > unicode::MAX_CLUSTER_BYTES {
+            self.here().join(at, c);
         } else if at + new <= self.cols {
-            let style = self.grid.row(self.cursor.y).style(at);
             self.here().put_cluster(at, &text, new, style);
             self.cursor.pending = false;
             self.cursor.x = at;
@@ -148,12 +165,11 @@ impl Terminal {
         } else {
             self.move_grown(at, &text, new);
         }
-        true
     }
 
     /// Takes a glyph that grew past the last column to the next row, as if it had come whole.
     fn move_grown(&mut self, at: usize, text: &str, width: usize) {
-        if !self.modes.contains(Modes::AUTOWRAP) || text.len() > unicode::MAX_CLUSTER_BYTES {
+        if !self.modes.contains(Modes::AUTOWRAP) {
             return;
         }
         let (style, cols) = (self.grid.row(self.cursor.y).style(at), self.cols);
