@@ -14,6 +14,7 @@
 mod params;
 mod saved;
 mod scan;
+mod strings;
 #[cfg(test)]
 mod tests;
 mod utf8;
@@ -32,7 +33,6 @@ pub(crate) const MAX_STRING: usize = 1024 * 1024;
 /// What a buffer may keep allocated between strings; a picture's buffer is given back.
 const KEEP_STRING: usize = 1024;
 
-const BEL: u8 = 0x07;
 const CAN: u8 = 0x18;
 const SUB: u8 = 0x1a;
 const ESC: u8 = 0x1b;
@@ -469,150 +469,6 @@ impl Parser {
                 actor.control(byte);
                 None
             }
-        }
-    }
-
-    /// The introducer of a DCS: as a control sequence, but nothing acts inside.
-    fn dcs(&mut self, bytes: &[u8]) -> usize {
-        for (at, &byte) in bytes.iter().enumerate() {
-            match byte {
-                b'0'..=b'9' if self.state == State::Dcs => {
-                    self.number = params::digit(self.number, byte);
-                }
-                b';' | b':' if self.state == State::Dcs => {
-                    self.csi.params.push(self.number, byte == b':');
-                    self.number = 0;
-                }
-                b'<'..=b'?' if self.state == State::Dcs && self.csi.prefix == 0 => {
-                    self.csi.prefix = byte;
-                }
-                0x20..=0x2f => {
-                    self.csi.intermediate = byte;
-                    self.state = State::DcsIntermediate;
-                }
-                0x40..=0x7e => {
-                    self.csi.params.finish(self.number);
-                    self.csi.last = byte;
-                    self.begin_string(StringKind::Dcs);
-                    return at + 1;
-                }
-                ESC => {
-                    self.start = self.taken + at as u64;
-                    self.csi.intermediate = 0;
-                    self.state = State::Escape;
-                    return at + 1;
-                }
-                CAN | SUB => return self.end(at),
-                0x30..=0x3f => {
-                    self.payload.clear();
-                    self.state = State::Skip(StringKind::Dcs);
-                    return at + 1;
-                }
-                _ => {}
-            }
-        }
-        bytes.len()
-    }
-
-    fn begin_string(&mut self, kind: StringKind) {
-        self.payload.clear();
-        self.state = match kind {
-            StringKind::Other => State::Skip(kind),
-            StringKind::Osc | StringKind::Dcs | StringKind::Apc => State::String(kind),
-        };
-    }
-
-    /// A string's payload, up to its terminator.
-    fn string<A: Actor>(
-        &mut self,
-        actor: &mut A,
-        bytes: &[u8],
-        kind: StringKind,
-        keep: bool,
-    ) -> usize {
-        if !self.partial.is_empty() {
-            // A first byte 0xC2 ended the last slice: with 0x9C it is the one-character ST.
-            self.partial = utf8::Partial::default();
-            if bytes.first() == Some(&0x9c) {
-                self.finish_string(actor, kind, keep, false, 1);
-                return 1;
-            }
-            self.keep(&[0xc2], kind);
-        }
-        let stop = scan::string_end(bytes, kind == StringKind::Osc);
-        self.keep(&bytes[..stop], kind);
-        let Some(&byte) = bytes.get(stop) else { return bytes.len() };
-        match byte {
-            ESC => {
-                self.finish_string(actor, kind, keep, false, stop + 1);
-                self.start = self.taken + stop as u64;
-                self.state = State::Escape;
-                self.csi.intermediate = 0;
-            }
-            BEL if kind == StringKind::Osc => {
-                self.finish_string(actor, kind, keep, true, stop + 1);
-            }
-            CAN | SUB => {
-                self.end(stop);
-                self.release();
-            }
-            0xc2 => match bytes.get(stop + 1) {
-                Some(0x9c) => {
-                    self.finish_string(actor, kind, keep, false, stop + 2);
-                    return stop + 2;
-                }
-                Some(_) => self.keep(&[0xc2], kind),
-                None => self.partial = utf8::Partial::new(&[0xc2]),
-            },
-            // Other controls are no part of a string.
-            _ => {}
-        }
-        stop + 1
-    }
-
-    /// Appends to the payload, or gives the whole string up if it grows past its bound.
-    fn keep(&mut self, bytes: &[u8], kind: StringKind) {
-        if !matches!(self.state, State::String(_)) {
-            return;
-        }
-        let most = if kind == StringKind::Osc { MAX_OSC } else { MAX_STRING };
-        if self.payload.len() + bytes.len() > most {
-            self.payload = Vec::new();
-            self.state = State::Skip(kind);
-            return;
-        }
-        self.payload.extend_from_slice(bytes);
-    }
-
-    fn finish_string<A: Actor>(
-        &mut self,
-        actor: &mut A,
-        kind: StringKind,
-        keep: bool,
-        bell: bool,
-        used: usize,
-    ) {
-        // The last piece may have been the one too many.
-        let whole = keep && matches!(self.state, State::String(_));
-        self.state = State::Ground;
-        if whole {
-            actor.string(&StringSequence {
-                kind,
-                csi: &self.csi,
-                payload: &self.payload,
-                bell,
-                start: self.start,
-                end: self.taken + used as u64,
-            });
-        }
-        self.csi.intermediate = 0;
-        self.release();
-    }
-
-    fn release(&mut self) {
-        self.payload.clear();
-        if self.payload.capacity() > KEEP_STRING {
-            self.payload = Vec::new();
         }
     }
 }

@@ -4,6 +4,7 @@
 //! the page's own list. Both hold the packed form, one integer, so comparing and hashing a style
 //! costs an instruction or two. [`Style`] is the readable form that leaves the crate.
 
+mod sgr;
 mod table;
 
 pub(crate) use table::{StyleId, StyleTable};

@@ -121,7 +121,7 @@ proptest! {
                     model.delete(x, count, style);
                 }
                 Step::Encode => {
-                    let styles: Vec<_> = (0..4).map(|n| packed(n)).collect();
+                    let styles: Vec<_> = (0..4).map(packed).collect();
                     let mut history = crate::history::History::new(10);
                     history.push(&row, &styles);
                     let mut back = Row::default();

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use crate::row::Row;
-use crate::style::{Attrs, Color, Packed, Style, Underline};
+use crate::style::{Attrs, Packed, Style};
 use crate::terminal::Terminal;
 use crate::unicode;
 
@@ -110,55 +110,8 @@ impl<'a> Painter<'a> {
 
     /// Sets everything SGR sets, from nothing: short, and right whatever was before.
     fn sgr(&mut self, style: &Style) {
-        const NUMBERS: [(Attrs, &[u8]); 8] = [
-            (Attrs::BOLD, b";1"),
-            (Attrs::DIM, b";2"),
-            (Attrs::ITALIC, b";3"),
-            (Attrs::BLINK, b";5"),
-            (Attrs::INVERSE, b";7"),
-            (Attrs::HIDDEN, b";8"),
-            (Attrs::STRIKE, b";9"),
-            (Attrs::OVERLINE, b";53"),
-        ];
-        self.bytes(b"\x1b[0");
-        if !style.attrs.is_empty() {
-            for (attr, number) in NUMBERS {
-                if style.attrs.contains(attr) {
-                    self.bytes(number);
-                }
-            }
-        }
-        self.bytes(match style.underline {
-            Underline::None => b"",
-            Underline::Single => b";4",
-            Underline::Double => b";4:2",
-            Underline::Curly => b";4:3",
-            Underline::Dotted => b";4:4",
-            Underline::Dashed => b";4:5",
-        });
-        self.color(style.fg, 30);
-        self.color(style.bg, 40);
-        self.color(style.underline_color, 50);
+        self.bytes(b"\x1b[");
+        style.push_sgr(&mut self.out);
         self.bytes(b"m");
-    }
-
-    /// The numbers that set a colour; `base` is 30, 40 or 50.
-    fn color(&mut self, color: Color, base: u16) {
-        match color {
-            Color::Default => {}
-            Color::Indexed(index @ 0..=7) if base < 50 => {
-                self.format(format_args!(";{}", base + u16::from(index)));
-            }
-            Color::Indexed(index @ 8..=15) if base < 50 => {
-                self.format(format_args!(";{}", base + 52 + u16::from(index)));
-            }
-            // With semicolons older terminals would read an underline's colour as blinking.
-            Color::Indexed(index) if base == 50 => self.format(format_args!(";58:5:{index}")),
-            Color::Rgb(r, g, b) if base == 50 => {
-                self.format(format_args!(";58:2::{r}:{g}:{b}"));
-            }
-            Color::Indexed(index) => self.format(format_args!(";{};5;{index}", base + 8)),
-            Color::Rgb(r, g, b) => self.format(format_args!(";{};2;{r};{g};{b}", base + 8)),
-        }
     }
 }

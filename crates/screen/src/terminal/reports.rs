@@ -10,7 +10,7 @@ use super::Terminal;
 use crate::modes::Modes;
 use crate::palette::Slot;
 use crate::parser::Params;
-use crate::style::{Attrs, Color, Underline};
+use crate::style::Attrs;
 
 impl Terminal {
     /// Sends an answer.
@@ -141,8 +141,10 @@ impl Terminal {
     pub(super) fn report_setting(&mut self, asked: &[u8]) {
         match asked {
             b"m" => {
-                let sgr = self.pen_as_sgr();
-                self.reply(format_args!("\x1bP1$r{sgr}m\x1b\\"));
+                let mut reply = b"\x1bP1$r".to_vec();
+                self.pen.unpack().push_sgr(&mut reply);
+                reply.extend_from_slice(b"m\x1b\\");
+                self.happened.reply(&reply);
             }
             b"r" => {
                 let (top, bottom) = (self.top + 1, self.bottom + 1);
@@ -168,55 +170,4 @@ impl Terminal {
             _ => self.reply(format_args!("\x1bP0$r\x1b\\")),
         }
     }
-
-    /// The numbers that would set the pen.
-    pub(crate) fn pen_as_sgr(&self) -> String {
-        let style = self.pen.unpack();
-        let mut sgr = String::from("0");
-        let attrs = [
-            (Attrs::BOLD, ";1"),
-            (Attrs::DIM, ";2"),
-            (Attrs::ITALIC, ";3"),
-            (Attrs::BLINK, ";5"),
-            (Attrs::INVERSE, ";7"),
-            (Attrs::HIDDEN, ";8"),
-            (Attrs::STRIKE, ";9"),
-            (Attrs::OVERLINE, ";53"),
-        ];
-        for (attr, number) in attrs {
-            if style.attrs.contains(attr) {
-                sgr.push_str(number);
-            }
-        }
-        sgr.push_str(match style.underline {
-            Underline::None => "",
-            Underline::Single => ";4",
-            Underline::Double => ";4:2",
-            Underline::Curly => ";4:3",
-            Underline::Dotted => ";4:4",
-            Underline::Dashed => ";4:5",
-        });
-        push_color(&mut sgr, style.fg, 30);
-        push_color(&mut sgr, style.bg, 40);
-        push_color(&mut sgr, style.underline_color, 50);
-        sgr
-    }
-}
-
-/// The numbers that set a colour; `base` is 30, 40 or 50.
-pub(crate) fn push_color(sgr: &mut String, color: Color, base: u16) {
-    use fmt::Write as _;
-    // Writing to a string cannot fail.
-    let _ok = match color {
-        Color::Default => Ok(()),
-        Color::Indexed(index @ 0..=7) if base < 50 => write!(sgr, ";{}", base + u16::from(index)),
-        Color::Indexed(index @ 8..=15) if base < 50 => {
-            write!(sgr, ";{}", base + 60 + u16::from(index - 8))
-        }
-        // Underline colours with semicolons would be read as blink by older terminals.
-        Color::Indexed(index) if base == 50 => write!(sgr, ";58:5:{index}"),
-        Color::Rgb(r, g, b) if base == 50 => write!(sgr, ";58:2::{r}:{g}:{b}"),
-        Color::Indexed(index) => write!(sgr, ";{};5;{index}", base + 8),
-        Color::Rgb(r, g, b) => write!(sgr, ";{};2;{r};{g};{b}", base + 8),
-    };
 }
