@@ -2,6 +2,15 @@
 //!
 //! No I/O, no wire format, no dependency: a type lives here when two crates that may not know
 //! each other have to mean the same thing by it.
+//!
+//! ```
+//! use greenroom_model::{Key, KeyEvent, Mods, Size};
+//!
+//! let size: Size = "80x24".parse().unwrap();
+//! let key: KeyEvent = "ctrl+enter".parse().unwrap();
+//! assert_eq!(size.cols(), 80);
+//! assert_eq!(key, KeyEvent::new(Key::Enter, Mods::CTRL));
+//! ```
 
 mod ended;
 mod key;

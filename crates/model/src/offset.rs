@@ -7,11 +7,28 @@ use std::ops::{Add, AddAssign, Sub};
 ///
 /// The one cursor of the product: journal, screen, events, waits, replay and reconnect all
 /// speak it. It never goes back and never depends on how the bytes were cut on the way.
+///
+/// ```
+/// use greenroom_model::Offset;
+///
+/// let mut seen = Offset::START + 100;
+/// seen += 20;
+/// assert_eq!(seen, Offset(120));
+/// assert_eq!(seen - Offset(100), 20);
+/// assert_eq!(Offset(100) - seen, 0, "never less than nothing");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Offset(pub u64);
 
 impl Offset {
     /// Before the first byte.
+    ///
+    /// ```
+    /// use greenroom_model::Offset;
+    ///
+    /// assert_eq!(Offset::START, Offset(0));
+    /// assert_eq!(Offset::default(), Offset::START);
+    /// ```
     pub const START: Offset = Offset(0);
 }
 

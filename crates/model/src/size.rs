@@ -22,13 +22,41 @@ pub struct Size {
 impl Size {
     /// The widest terminal: a row is one allocation, and some tools ask for thousands of columns
     /// so that nothing wraps.
+    ///
+    /// ```
+    /// use greenroom_model::Size;
+    ///
+    /// assert!(Size::new(Size::MAX_COLS, 24).is_some());
+    /// assert!(Size::new(Size::MAX_COLS + 1, 24).is_none());
+    /// ```
     pub const MAX_COLS: u16 = 4096;
     /// The tallest terminal: every row costs a little even while it is empty.
+    ///
+    /// ```
+    /// use greenroom_model::Size;
+    ///
+    /// assert!(Size::new(80, Size::MAX_ROWS).is_some());
+    /// assert!(Size::new(80, Size::MAX_ROWS + 1).is_none());
+    /// ```
     pub const MAX_ROWS: u16 = 1024;
     /// What a terminal is when nobody said anything: the size every program copes with.
+    ///
+    /// ```
+    /// use greenroom_model::Size;
+    ///
+    /// assert_eq!(Size::DEFAULT.to_string(), "80x24");
+    /// assert_eq!(Size::default(), Size::DEFAULT);
+    /// ```
     pub const DEFAULT: Size = Size { cols: 80, rows: 24 };
 
     /// Makes a size, or nothing if a side is zero or past its bound.
+    ///
+    /// ```
+    /// use greenroom_model::Size;
+    ///
+    /// assert_eq!(Size::new(132, 43).map(Size::rows), Some(43));
+    /// assert_eq!(Size::new(132, 0), None);
+    /// ```
     #[must_use]
     pub const fn new(cols: u16, rows: u16) -> Option<Size> {
         if cols == 0 || rows == 0 || cols > Self::MAX_COLS || rows > Self::MAX_ROWS {
@@ -38,18 +66,32 @@ impl Size {
     }
 
     /// Makes the nearest size that is within the bounds.
+    ///
+    /// ```
+    /// use greenroom_model::Size;
+    ///
+    /// assert_eq!(Size::clamped(0, u16::MAX).to_string(), "1x1024");
+    /// ```
     #[must_use]
     pub fn clamped(cols: u16, rows: u16) -> Size {
         Size { cols: cols.clamp(1, Self::MAX_COLS), rows: rows.clamp(1, Self::MAX_ROWS) }
     }
 
     /// How many cells a row has.
+    ///
+    /// ```
+    /// assert_eq!(greenroom_model::Size::DEFAULT.cols(), 80);
+    /// ```
     #[must_use]
     pub const fn cols(self) -> u16 {
         self.cols
     }
 
     /// How many rows there are.
+    ///
+    /// ```
+    /// assert_eq!(greenroom_model::Size::DEFAULT.rows(), 24);
+    /// ```
     #[must_use]
     pub const fn rows(self) -> u16 {
         self.rows
@@ -69,6 +111,13 @@ impl fmt::Display for Size {
 }
 
 /// Why a text is not a size.
+///
+/// ```
+/// use greenroom_model::Size;
+///
+/// let error = "80 by 24".parse::<Size>().unwrap_err();
+/// assert!(error.to_string().starts_with("`80 by 24` is not a size: columns x rows"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SizeError(String);
 

@@ -13,6 +13,15 @@ pub(crate) const MAX_EVENTS: usize = 4096;
 ///
 /// Every text in here is data from a stranger: bounded in length and free of control characters,
 /// but not to be trusted.
+///
+/// ```
+/// use greenroom_screen::{Event, Options, Screen};
+///
+/// let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+/// let fed = screen.feed(b"\x1b]777;notify;make;all done\x07");
+/// let Event::Notification { title, body } = &fed.events()[0] else { panic!() };
+/// assert_eq!((title.as_str(), body.as_str()), ("make", "all done"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
@@ -61,6 +70,17 @@ pub enum Event {
 }
 
 /// A clipboard request.
+///
+/// Whether to grant it is for whoever owns a clipboard: the screen only tells.
+///
+/// ```
+/// use greenroom_screen::{Clipboard, Event, Options, Screen};
+///
+/// let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+/// let fed = screen.feed(b"\x1b]52;c;aGk=\x07");
+/// let wanted = Clipboard::Set { selection: "c".into(), base64: "aGk=".into() };
+/// assert_eq!(fed.events(), [Event::Clipboard(wanted)]);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Clipboard {
     /// The program asks what the clipboard holds. It gets no answer from the screen.
@@ -78,6 +98,15 @@ pub enum Clipboard {
 }
 
 /// How far a task says it is (OSC 9 ; 4).
+///
+/// ```
+/// use greenroom_screen::{Event, Options, Progress, Screen};
+///
+/// let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+/// let fed = screen.feed(b"\x1b]9;4;1;40\x07\x1b]9;4;0\x07");
+/// let (running, done) = (Progress::Running(40), Progress::None);
+/// assert_eq!(fed.events(), [Event::Progress(running), Event::Progress(done)]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// No task, or it is done.
@@ -93,6 +122,15 @@ pub enum Progress {
 }
 
 /// What a mark says (OSC 133).
+///
+/// ```
+/// use greenroom_screen::{MarkKind, Options, Screen};
+///
+/// let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+/// screen.feed(b"\x1b]133;C\x07out\r\n\x1b]133;D;1\x07");
+/// let kinds: Vec<_> = screen.marks().map(|mark| mark.kind).collect();
+/// assert_eq!(kinds, [MarkKind::OutputStart, MarkKind::CommandEnd(Some(1))]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MarkKind {
     /// `A`: a prompt begins.
@@ -106,13 +144,27 @@ pub enum MarkKind {
 }
 
 /// A place in the output that the shell marked.
+///
+/// It has both addresses: [`start`](Mark::start) and [`end`](Mark::end) lead to the bytes in the
+/// journal, [`row`](Mark::row) and [`col`](Mark::col) to the cell on the screen.
+///
+/// ```
+/// use greenroom_model::Offset;
+/// use greenroom_screen::{Options, Screen};
+///
+/// let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+/// screen.feed(b"$ ls\r\n\x1b]133;C\x07file");
+/// let mark = screen.marks().next().unwrap();
+/// assert_eq!((mark.start, mark.end), (Offset(6), Offset(14)));
+/// assert_eq!((mark.row, mark.col), (1, 0));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
     /// What it says.
     pub kind: MarkKind,
     /// Where the mark's sequence begins in the output.
     pub start: Offset,
-    /// Where it ends: the first byte after the mark (its terminator's ESC counts to it).
+    /// Where it ends: the first byte after the mark.
     pub end: Offset,
     /// The row, counted from the beginning of the session.
     pub row: u64,

@@ -14,6 +14,15 @@ const MAX_HELD: usize = crate::parser::MAX_OSC + 64;
 const MAX_CONTROLS: usize = 4096;
 
 /// What a filter takes out.
+///
+/// ```
+/// use greenroom_screen::{Filter, Policy};
+///
+/// let policy = Policy { graphics: true, ..Policy::default() };
+/// let sixel = b"a\x1bPq#0~\x1b\\b";
+/// assert_eq!(Filter::new(policy).feed(sixel), b"ab");
+/// assert_eq!(Filter::new(Policy::default()).feed(sixel), sixel);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
     /// Questions to the terminal (DA, DSR, DECRQM, colours, capabilities…) are taken out, so
@@ -54,8 +63,6 @@ pub struct Filter {
     held: Vec<u8>,
     /// The sequence being read grew past what is held; it is dropped.
     overlong: bool,
-    /// A string was just over, at the ESC of its terminator: the rest of it is still to come.
-    terminator: bool,
     /// Controls inside the sequence being read: they pass even if it does not.
     controls: Vec<u8>,
 }
@@ -73,6 +80,14 @@ struct Judge {
 
 impl Filter {
     /// Makes a filter.
+    ///
+    /// ```
+    /// use greenroom_screen::{Filter, Policy};
+    ///
+    /// let off = Policy { queries: false, clipboard: false, actions: false, graphics: false };
+    /// assert_eq!(Filter::new(off).feed(b"\x1b[c"), b"\x1b[c");
+    /// assert_eq!(Filter::new(Policy::default()).feed(b"\x1b[c"), b"");
+    /// ```
     #[must_use]
     pub fn new(policy: Policy) -> Filter {
         Filter {
@@ -80,13 +95,21 @@ impl Filter {
             parser: Parser::default(),
             held: Vec::new(),
             overlong: false,
-            terminator: false,
             controls: Vec::new(),
         }
     }
 
-    /// Takes bytes and gives those that may pass. What may become a sequence is held back until
-    /// it is one.
+    /// Takes bytes and gives those that may pass.
+    ///
+    /// What may become a sequence is held back until it is one.
+    ///
+    /// ```
+    /// use greenroom_screen::{Filter, Policy};
+    ///
+    /// let mut filter = Filter::new(Policy::default());
+    /// assert_eq!(filter.feed(b"red: \x1b[3"), b"red: ");
+    /// assert_eq!(filter.feed(b"1mtext"), b"\x1b[31mtext");
+    /// ```
     #[must_use]
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(bytes.len());
@@ -94,6 +117,7 @@ impl Filter {
         while !rest.is_empty() {
             let before = self.parser.taken();
             let was_ground = self.parser.is_ground();
+            let was_ending = self.parser.is_ending_string();
             let mut judge = Judge::new(self.policy);
             let used = self.parser.step(&mut judge, rest);
             let (now, later) = rest.split_at(used);
@@ -101,7 +125,12 @@ impl Filter {
             if !was_ground {
                 self.controls.extend_from_slice(&judge.controls);
             }
-            self.sort(now, before, was_ground, judge.blocked || !judge.whole, &mut out);
+            let blocked = judge.blocked || !judge.whole;
+            if was_ending && used == 0 {
+                self.cut_string(blocked, &mut out);
+            } else {
+                self.sort(now, before, was_ground, blocked, &mut out);
+            }
         }
         out
     }
@@ -126,11 +155,24 @@ impl Filter {
             self.pass_text(head, out);
         } else {
             self.hold(head);
-            if ground || begins.is_some() {
-                self.judge(blocked, begins.is_some(), out);
+            if ground {
+                self.judge(blocked, out);
+            } else if begins.is_some() {
+                // Broken off by the ESC of the next sequence.
+                self.judge(true, out);
             }
         }
         self.hold(tail);
+    }
+
+    /// A string ended at an ESC that is not its terminator's: it gets one, and the ESC is held as
+    /// the beginning of the next sequence.
+    fn cut_string(&mut self, blocked: bool, out: &mut Vec<u8>) {
+        if !self.overlong {
+            self.held.extend_from_slice(b"\\");
+        }
+        self.judge(blocked, out);
+        self.hold(b"\x1b");
     }
 
     /// Passes text and the controls in it. Bytes that are not UTF-8 show nothing here, but could
@@ -146,34 +188,19 @@ impl Filter {
         }
     }
 
-    /// Passes or drops the sequence held, which is over: at its end, or `cut` off by the ESC of
-    /// the next one. A string is over with the ESC of its terminator; it is passed with the whole
-    /// terminator at once, and the rest of it is dropped when it comes.
-    fn judge(&mut self, blocked: bool, cut: bool, out: &mut Vec<u8>) {
+    /// Passes or drops the sequence held, which is over.
+    fn judge(&mut self, blocked: bool, out: &mut Vec<u8>) {
         let held = std::mem::take(&mut self.held);
-        let terminator = std::mem::take(&mut self.terminator);
         let overlong = std::mem::take(&mut self.overlong);
         let controls = std::mem::take(&mut self.controls);
-        if held == b"\x1b\\" {
-            if !terminator {
-                out.extend_from_slice(&held);
-            }
-            return;
-        }
-        if held.first().is_some_and(|&byte| byte >= 0x80) {
+        let c1 = matches!(held[..], [0xc2, 0x80..=0x9f, ..]);
+        if !c1 && held.first().is_some_and(|&byte| byte >= 0x80) {
             // Half a character that got its other half, or did not.
-            return self.pass_text(&held, out);
-        }
-        let passes = !blocked && !overlong;
-        let string = overlong || held.get(1).is_some_and(|byte| b"]P_X^".contains(byte));
-        self.terminator = cut && string;
-        if passes && (string || !cut) {
-            out.extend_from_slice(&held);
-            if cut {
-                out.extend_from_slice(b"\x1b\\");
-            }
-        } else {
+            self.pass_text(&held, out);
+        } else if overlong || blocked && held != b"\x1b\\" {
             self.pass_text(&controls, out);
+        } else {
+            out.extend_from_slice(&held);
         }
     }
 
@@ -270,8 +297,9 @@ impl Judge {
     }
 }
 
-/// A text that may stand in a list or a title: without control characters, and without the
-/// invisible ones that turn text around or hide it.
+/// A text that may stand in a list or a title.
+///
+/// Without control characters, and without the invisible ones that turn text around or hide it.
 ///
 /// ```
 /// assert_eq!(greenroom_screen::sanitize("a\x1b[31mb\u{202e}c\u{200b}d"), "a[31mbcd");

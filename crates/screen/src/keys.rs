@@ -8,6 +8,16 @@
 //! Three protocols for keys: `legacy` (what xterm sends), `modify_other` (xterm's modifyOtherKeys
 //! on top of it) and `kitty` (the keyboard protocol with progressive enhancements); the codes are
 //! in `table`. Everything here is pure: no clock, no I/O, no state but the decoder's.
+//!
+//! ```
+//! use greenroom_screen::keys::{Input, KeyDecoder, KeyModes, encode_key};
+//!
+//! // What a person typed on their terminal, as the program in the session gets it.
+//! let typed = KeyDecoder::default().feed(b"\x1b[1;5C");
+//! let Input::Key(key) = &typed[0].input else { panic!() };
+//! assert_eq!(key.to_string(), "ctrl+right");
+//! assert_eq!(encode_key(key, KeyModes::default()), b"\x1b[1;5C");
+//! ```
 
 mod decode;
 mod kitty;
@@ -72,8 +82,16 @@ impl Default for KeyModes {
 /// use greenroom_screen::keys::KittyFlags;
 ///
 /// let flags = KittyFlags::from_bits(0b1_0011);
-/// assert!(flags.contains(KittyFlags::EVENTS));
+/// let in_order = [
+///     KittyFlags::DISAMBIGUATE,
+///     KittyFlags::EVENTS,
+///     KittyFlags::ALTERNATES,
+///     KittyFlags::ALL_KEYS,
+///     KittyFlags::TEXT,
+/// ];
+/// assert_eq!(in_order.map(|one| flags.contains(one)), [true, true, false, false, true]);
 /// assert_eq!(KittyFlags::from_bits(0xff).bits(), 31);
+/// assert_eq!(KittyFlags::default(), KittyFlags::NONE);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct KittyFlags(u8);
@@ -95,7 +113,9 @@ impl KittyFlags {
     /// The set with these bits; bits the protocol does not define are left away.
     ///
     /// ```
-    /// assert_eq!(greenroom_screen::keys::KittyFlags::from_bits(1), greenroom_screen::keys::KittyFlags::DISAMBIGUATE);
+    /// use greenroom_screen::keys::KittyFlags;
+    ///
+    /// assert_eq!(KittyFlags::from_bits(1), KittyFlags::DISAMBIGUATE);
     /// ```
     #[must_use]
     pub const fn from_bits(bits: u8) -> KittyFlags {
@@ -115,7 +135,9 @@ impl KittyFlags {
     /// Whether everything in `other` is in the set.
     ///
     /// ```
-    /// assert!(greenroom_screen::keys::KittyFlags::from_bits(3).contains(greenroom_screen::keys::KittyFlags::EVENTS));
+    /// use greenroom_screen::keys::KittyFlags;
+    ///
+    /// assert!(KittyFlags::from_bits(3).contains(KittyFlags::EVENTS));
     /// ```
     #[must_use]
     pub const fn contains(self, other: KittyFlags) -> bool {

@@ -16,6 +16,16 @@ const MAX_ID: usize = 256;
 const MAX_BYTES: usize = 2 * 1024 * 1024;
 
 /// Where a link leads.
+///
+/// ```
+/// use greenroom_screen::{Link, Options, Screen};
+///
+/// let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+/// screen.feed(b"\x1b]8;id=1;file:///tmp/log\x07log\x1b]8;;\x07");
+/// let id = screen.line(0).unwrap().cells().next().unwrap().style.link.unwrap();
+/// let link = Link { uri: "file:///tmp/log".into(), id: Some("1".into()) };
+/// assert_eq!(screen.link(id), Some(&link));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Link {
     /// The address, exactly as the program gave it: data from a stranger, never to be opened

@@ -6,6 +6,16 @@ use bitflags::bitflags;
 
 bitflags! {
     /// Modes that are set.
+    ///
+    /// ```
+    /// use greenroom_screen::{Modes, Options, Screen};
+    ///
+    /// let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// assert!(screen.modes().contains(Modes::AUTOWRAP | Modes::CURSOR_VISIBLE));
+    /// screen.feed(b"\x1b[?1003h\x1b[?25l");
+    /// assert!(screen.modes().contains(Modes::MOUSE_ANY));
+    /// assert!(!screen.modes().contains(Modes::CURSOR_VISIBLE));
+    /// ```
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct Modes: u64 {
         /// IRM: printing inserts.
@@ -80,6 +90,15 @@ impl Modes {
 }
 
 /// A mode by its number, as programs name it.
+///
+/// ```
+/// use greenroom_screen::{Event, Mode, Options, Screen};
+///
+/// let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+/// let fed = screen.feed(b"\x1b[?2004h");
+/// let paste = Mode { private: true, number: 2004 };
+/// assert_eq!(fed.events(), [Event::Mode { mode: paste, set: true }]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Mode {
     /// Whether it is a private one (`CSI ? n h`).

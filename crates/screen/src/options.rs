@@ -24,6 +24,12 @@ pub struct Options {
 
 impl Options {
     /// The same with this many lines of history.
+    ///
+    /// ```
+    /// use greenroom_screen::Options;
+    ///
+    /// assert_eq!(Options::default().with_history(0).history_lines, 0);
+    /// ```
     #[must_use]
     pub fn with_history(self, history_lines: usize) -> Options {
         Options { history_lines, ..self }

@@ -106,7 +106,7 @@ pub(crate) struct StringSequence<'a> {
     pub(crate) bell: bool,
     /// How many bytes the stream had before the sequence's first.
     pub(crate) start: u64,
-    /// How many bytes the stream had after its terminator's first byte; ESC counts, `\` does not.
+    /// How many bytes the stream had after its terminator.
     pub(crate) end: u64,
 }
 
@@ -133,6 +133,8 @@ pub(crate) struct Parser {
     /// The current parameter, while its digits are read.
     number: u32,
     payload: Vec<u8>,
+    /// An ESC was read in a string: its terminator, or the beginning of another sequence.
+    ending: bool,
     partial: utf8::Partial,
     /// Bytes taken before the current slice.
     taken: u64,
@@ -147,6 +149,7 @@ impl Default for Parser {
             csi: Csi::EMPTY,
             number: 0,
             payload: Vec::new(),
+            ending: false,
             partial: utf8::Partial::default(),
             taken: 0,
             start: 0,
@@ -168,6 +171,11 @@ impl Parser {
     /// Where the sequence being read began; only of use while not [`Parser::is_ground`].
     pub(crate) fn start(&self) -> u64 {
         self.start
+    }
+
+    /// Whether the next byte decides if a string's terminator is whole.
+    pub(crate) fn is_ending_string(&self) -> bool {
+        self.ending
     }
 
     /// Heap bytes held.

@@ -24,7 +24,9 @@ const CONTROLS: &[Sequence] = &[
 /// Every sequence and mode the screen knows, as Markdown tables.
 ///
 /// ```
-/// assert!(greenroom_screen::reference().contains("| `CSI ? Pm h` | DECSET |"));
+/// let reference = greenroom_screen::reference();
+/// assert!(reference.contains("| `CSI ? Pm h` | DECSET |"));
+/// assert!(reference.contains("| `CSI ? 2004 h` | bracketed paste |"));
 /// ```
 #[must_use]
 pub fn reference() -> String {

@@ -31,6 +31,17 @@ pub struct Screen {
 }
 
 /// Where the cursor is and what it looks like.
+///
+/// ```
+/// use greenroom_screen::{CursorShape, Options, Screen};
+///
+/// let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+/// screen.feed(b"abc\x1b[4 q\x1b[?25l");
+/// let cursor = screen.cursor();
+/// assert_eq!((cursor.row, cursor.col), (0, 3));
+/// assert_eq!(cursor.shape, CursorShape::Underline);
+/// assert!(!cursor.visible && !cursor.blinking && !cursor.pending_wrap);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
     /// The row, from the top of the screen.
@@ -48,6 +59,15 @@ pub struct Cursor {
 }
 
 /// What a cursor looks like.
+///
+/// ```
+/// use greenroom_screen::{CursorShape, Options, Screen};
+///
+/// let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+/// assert_eq!(screen.cursor().shape, CursorShape::Default);
+/// screen.feed(b"\x1b[5 q"); // DECSCUSR: a bar that blinks, as editors insert with
+/// assert_eq!(screen.cursor().shape, CursorShape::Bar);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CursorShape {
     /// As the person's terminal has it.
@@ -61,7 +81,18 @@ pub enum CursorShape {
     Bar,
 }
 
-/// What a feed made happen. Gone with the next feed.
+/// What a feed made happen.
+///
+/// It borrows the screen, so it is gone with the next feed: take what is needed out of it first.
+///
+/// ```
+/// use greenroom_screen::{Event, Options, Screen};
+///
+/// let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+/// let fed = screen.feed(b"ready\x07\x1b[5n");
+/// assert_eq!(fed.events(), [Event::Bell]);
+/// assert_eq!(fed.replies(), b"\x1b[0n");
+/// ```
 #[derive(Debug)]
 pub struct Fed<'a> {
     terminal: &'a Terminal,
@@ -69,25 +100,59 @@ pub struct Fed<'a> {
 
 impl<'a> Fed<'a> {
     /// What the terminal answers: to be written to the program, once, whoever watches.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// let fed = screen.feed(b"\x1b[2;3H\x1b[6n"); // where is the cursor?
+    /// assert_eq!(fed.replies(), b"\x1b[2;3R");
+    /// assert!(screen.feed(b"text").replies().is_empty());
+    /// ```
     #[must_use]
     pub fn replies(&self) -> &'a [u8] {
         &self.terminal.happened.replies
     }
 
     /// What the program said, in order.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Event, Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// let fed = screen.feed(b"\x1b]2;vi\x07\x07");
+    /// assert_eq!(fed.events(), [Event::Title("vi".into()), Event::Bell]);
+    /// ```
     #[must_use]
     pub fn events(&self) -> &'a [Event] {
         &self.terminal.happened.events
     }
 
     /// How many events there was no room for.
+    ///
+    /// Marks among them are not lost to [`Screen::marks`].
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// let fed = screen.feed(&[0x07; 5000]); // a flood of bells
+    /// assert_eq!(fed.events().len() as u64 + fed.events_lost(), 5000);
+    /// assert!(fed.events_lost() > 0);
+    /// ```
     #[must_use]
     pub fn events_lost(&self) -> u64 {
         self.terminal.happened.events_lost
     }
 
-    /// The rows whose cells changed, from the top. Rows that only moved because lines left at the
-    /// top are not among them: see [`Fed::scrolled`].
+    /// The rows whose cells changed, from the top.
+    ///
+    /// Rows that only moved because lines left at the top are not among them: see
+    /// [`Fed::scrolled`].
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// let fed = screen.feed(b"one\x1b[3;1Hthree");
+    /// assert_eq!(fed.damaged().collect::<Vec<_>>(), [0, 2]);
+    /// ```
     pub fn damaged(&self) -> impl Iterator<Item = u16> + use<'a> {
         let terminal: &'a Terminal = self.terminal;
         let generation = terminal.generation;
@@ -97,12 +162,26 @@ impl<'a> Fed<'a> {
     }
 
     /// How many lines left the screen for the history.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// assert_eq!(screen.feed(b"1\r\n2\r\n3\r\n4").scrolled(), 0);
+    /// assert_eq!(screen.feed(b"\r\n5\r\n6").scrolled(), 2);
+    /// ```
     #[must_use]
     pub fn scrolled(&self) -> u64 {
         self.terminal.happened.scrolled
     }
 
     /// Whether the program erased the history (ED 3).
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// assert!(screen.feed(b"\x1b[H\x1b[2J\x1b[3J").history_cleared()); // what `clear` writes
+    /// assert!(!screen.feed(b"$ ").history_cleared());
+    /// ```
     #[must_use]
     pub fn history_cleared(&self) -> bool {
         self.terminal.happened.history_cleared
@@ -111,12 +190,32 @@ impl<'a> Fed<'a> {
 
 impl Screen {
     /// Makes an empty screen.
+    ///
+    /// ```
+    /// use greenroom_model::Size;
+    /// use greenroom_screen::{Options, Screen};
+    ///
+    /// let screen = Screen::new(Size::DEFAULT, Options::default().with_history(500));
+    /// assert_eq!(screen.text(), "");
+    /// assert_eq!(screen.history_len(), 0);
+    /// ```
     #[must_use]
     pub fn new(size: Size, options: Options) -> Screen {
         Screen { parser: Parser::default(), terminal: Terminal::new(size, options) }
     }
 
     /// Takes what the program wrote and says what that made happen.
+    ///
+    /// The bytes may be cut anywhere, within a sequence or a character too.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"caf\xc3");
+    /// screen.feed(b"\xa9 \x1b[3");
+    /// screen.feed(b"2mgreen");
+    /// assert_eq!(screen.text(), "café green");
+    /// ```
     pub fn feed(&mut self, bytes: &[u8]) -> Fed<'_> {
         let terminal = &mut self.terminal;
         terminal.happened.clear();
@@ -139,30 +238,77 @@ impl Screen {
     }
 
     /// How many bytes it was fed since the session began.
+    ///
+    /// A restored screen goes on counting, so this is where to go on reading the journal.
+    ///
+    /// ```
+    /// # use greenroom_model::Offset;
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"\x1b[1mbold");
+    /// assert_eq!(screen.offset(), Offset(8));
+    /// assert_eq!(Screen::restore(&screen.checkpoint()).unwrap().offset(), Offset(8));
+    /// ```
     #[must_use]
     pub fn offset(&self) -> Offset {
         Offset(self.parser.taken())
     }
 
     /// Whether the bytes so far end between sequences and characters.
+    ///
+    /// Only then may somebody else's bytes be put into the stream without being taken for a part of
+    /// it.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"ok \x1b[3");
+    /// assert!(!screen.is_between_sequences());
+    /// screen.feed(b"1m");
+    /// assert!(screen.is_between_sequences());
+    /// ```
     #[must_use]
     pub fn is_between_sequences(&self) -> bool {
         self.parser.is_ground()
     }
 
     /// The size in cells.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.resize("132x43".parse().unwrap());
+    /// assert_eq!((screen.size().cols(), screen.size().rows()), (132, 43));
+    /// ```
     #[must_use]
     pub fn size(&self) -> Size {
         self.terminal.size
     }
 
     /// What it was made with.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// let options = Options { checksums: true, ..Options::default() };
+    /// let screen = Screen::new("20x4".parse().unwrap(), options);
+    /// assert_eq!(screen.options(), options);
+    /// ```
     #[must_use]
     pub fn options(&self) -> Options {
         self.terminal.options
     }
 
     /// Where the cursor is.
+    ///
+    /// After the last column was written it stays there, and the next character wraps.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// let mut screen = Screen::new("4x2".parse().unwrap(), Options::default());
+    /// screen.feed(b"full");
+    /// assert_eq!(screen.cursor().col, 3);
+    /// assert!(screen.cursor().pending_wrap);
+    /// ```
     #[must_use]
     pub fn cursor(&self) -> Cursor {
         let terminal = &self.terminal;
@@ -183,37 +329,93 @@ impl Screen {
     }
 
     /// The modes that are set.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Modes, Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// assert!(!screen.modes().contains(Modes::BRACKETED_PASTE));
+    /// screen.feed(b"\x1b[?2004h");
+    /// assert!(screen.modes().contains(Modes::BRACKETED_PASTE));
+    /// ```
     #[must_use]
     pub fn modes(&self) -> Modes {
         self.terminal.modes
     }
 
     /// Whether the alternate screen is shown.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"$ vi\x1b[?1049h~");
+    /// assert!(screen.is_alternate());
+    /// screen.feed(b"\x1b[?1049l");
+    /// assert!(!screen.is_alternate());
+    /// assert_eq!(screen.text(), "$ vi");
+    /// ```
     #[must_use]
     pub fn is_alternate(&self) -> bool {
         self.terminal.is_alternate()
     }
 
-    /// Whether the program is in the middle of a synchronized update: what the screen shows now
-    /// is half drawn. The caller bounds the time.
+    /// Whether the program is in the middle of a synchronized update (mode 2026).
+    ///
+    /// What the screen shows now is half drawn. The caller bounds the time: a program may die in
+    /// between.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"\x1b[?2026h\x1b[2Jhalf");
+    /// assert!(screen.is_synchronized());
+    /// screen.feed(b" and half\x1b[?2026l");
+    /// assert!(!screen.is_synchronized());
+    /// ```
     #[must_use]
     pub fn is_synchronized(&self) -> bool {
         self.terminal.modes.contains(Modes::SYNCHRONIZED)
     }
 
-    /// The window's title.
+    /// The window's title; empty if the program gave none.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// assert_eq!(screen.title(), "");
+    /// screen.feed(b"\x1b]2;make: 3 of 9\x07");
+    /// assert_eq!(screen.title(), "make: 3 of 9");
+    /// ```
     #[must_use]
     pub fn title(&self) -> &str {
         &self.terminal.titles.current
     }
 
-    /// The working folder the program told (OSC 7), with the host it told.
+    /// The host and the working folder the program told (OSC 7).
+    ///
+    /// Both are only what it says: the folder need not exist, and the host may be another one.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"\x1b]7;file://box/srv/my%20app\x07");
+    /// assert_eq!(screen.cwd(), Some(("box", "/srv/my app")));
+    /// ```
     #[must_use]
     pub fn cwd(&self) -> Option<(&str, &str)> {
         self.terminal.cwd.as_ref().map(|(host, path)| (host.as_str(), path.as_str()))
     }
 
     /// How many lines the history has.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// let options = Options::default().with_history(2);
+    /// let mut screen = Screen::new("20x1".parse().unwrap(), options);
+    /// screen.feed(b"1\r\n2");
+    /// assert_eq!(screen.history_len(), 1);
+    /// screen.feed(b"\r\n3\r\n4\r\n5"); // the oldest go
+    /// assert_eq!(screen.history_len(), 2);
+    /// ```
     #[must_use]
     pub fn history_len(&self) -> usize {
         self.terminal.history.len()
@@ -221,36 +423,94 @@ impl Screen {
 
     /// The number of the oldest row that is kept.
     ///
-    /// Rows are counted from the beginning of the session; trimming the history does not change
-    /// the numbers of the rows that stay. A resize to another width wraps anew and counts anew.
+    /// Rows are counted from the beginning of the session; trimming the history does not change the
+    /// numbers of the rows that stay. A resize to another width wraps anew and counts anew.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// let options = Options::default().with_history(2);
+    /// let mut screen = Screen::new("20x1".parse().unwrap(), options);
+    /// screen.feed(b"1\r\n2\r\n3\r\n4\r\n5");
+    /// assert_eq!(screen.first_row(), 2);
+    /// assert_eq!(screen.line(2).unwrap().text(), "3");
+    /// assert!(screen.line(1).is_none());
+    /// ```
     #[must_use]
     pub fn first_row(&self) -> u64 {
         self.terminal.history.first()
     }
 
     /// The number of the screen's top row.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// let mut screen = Screen::new("20x2".parse().unwrap(), Options::default());
+    /// screen.feed(b"1\r\n2\r\n3");
+    /// assert_eq!(screen.top_row(), 1);
+    /// assert_eq!(screen.line(screen.top_row()).unwrap().text(), "2");
+    /// ```
     #[must_use]
     pub fn top_row(&self) -> u64 {
         self.terminal.history.end()
     }
 
     /// The marks whose rows are kept, in the order they came.
+    ///
+    /// ```
+    /// # use greenroom_screen::{MarkKind, Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"\x1b]133;A\x07$ \x1b]133;B\x07");
+    /// assert_eq!(screen.marks().len(), 2);
+    /// let typed = screen.marks().next_back().unwrap();
+    /// assert_eq!((typed.kind, typed.col), (MarkKind::CommandStart, 2));
+    /// ```
     pub fn marks(&self) -> impl DoubleEndedIterator<Item = &Mark> + ExactSizeIterator {
         self.terminal.marks.iter()
     }
 
     /// The pictures on the screen and in the history.
+    ///
+    /// There are none unless [`Options::graphics`] is set.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// let options = Options { graphics: true, ..Options::default() };
+    /// let mut screen = Screen::new("20x4".parse().unwrap(), options);
+    /// screen.feed(b"\r\n\x1bPq#0~~\x1b\\");
+    /// let picture = screen.graphics().next().unwrap();
+    /// assert_eq!((picture.row, picture.rows), (1, 1));
+    /// ```
     pub fn graphics(&self) -> impl Iterator<Item = &Graphic> {
         self.terminal.graphics.iter()
     }
 
     /// Where a link leads.
+    ///
+    /// A number is free to be used again once no cell has it: ask while the cell is at hand.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"\x1b]8;;https://example.org\x07here\x1b]8;;\x07");
+    /// let id = screen.line(0).unwrap().cells().next().unwrap().style.link.unwrap();
+    /// assert_eq!(screen.link(id).unwrap().uri, "https://example.org");
+    /// ```
     #[must_use]
     pub fn link(&self, link: LinkId) -> Option<&Link> {
         self.terminal.links.get(link.0)
     }
 
     /// How keys are to be encoded for the program now.
+    ///
+    /// ```
+    /// use greenroom_screen::keys::encode_key;
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// let up = "up".parse().unwrap();
+    /// assert_eq!(encode_key(&up, screen.key_modes()), b"\x1b[A");
+    /// screen.feed(b"\x1b[?1h"); // application cursor keys
+    /// assert_eq!(encode_key(&up, screen.key_modes()), b"\x1bOA");
+    /// ```
     #[must_use]
     pub fn key_modes(&self) -> KeyModes {
         let modes = self.terminal.modes;
@@ -266,6 +526,17 @@ impl Screen {
     }
 
     /// How mouse events are to be encoded for the program now.
+    ///
+    /// ```
+    /// use greenroom_model::{MouseButton, MouseEvent};
+    /// use greenroom_screen::keys::encode_mouse;
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// let click = MouseEvent::press(MouseButton::Left, 0, 0);
+    /// assert_eq!(encode_mouse(&click, screen.mouse_modes()), None);
+    /// screen.feed(b"\x1b[?1000h\x1b[?1006h");
+    /// assert_eq!(encode_mouse(&click, screen.mouse_modes()).unwrap(), b"\x1b[<0;1;1M");
+    /// ```
     #[must_use]
     pub fn mouse_modes(&self) -> MouseModes {
         let modes = self.terminal.modes;
@@ -290,6 +561,15 @@ impl Screen {
     }
 
     /// How many bytes it holds, itself included.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// let empty = screen.memory();
+    /// screen.feed("a line of a long log\r\n".repeat(5_000).as_bytes());
+    /// assert!(screen.memory() > empty);
+    /// assert!(screen.memory() < empty + 1024 * 1024);
+    /// ```
     #[must_use]
     pub fn memory(&self) -> usize {
         size_of::<Screen>() + self.terminal.heap() + self.parser.heap()

@@ -12,6 +12,16 @@ pub(crate) use table::{StyleId, StyleTable};
 use bitflags::bitflags;
 
 /// A colour as the program named it; what it looks like is the viewer's palette.
+///
+/// ```
+/// use greenroom_screen::{Color, Options, Screen};
+///
+/// let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+/// screen.feed(b"a\x1b[31mb\x1b[38;2;255;128;0mc");
+/// let line = screen.line(0).unwrap();
+/// let colors: Vec<_> = line.cells().take(3).map(|cell| cell.style.fg).collect();
+/// assert_eq!(colors, [Color::Default, Color::Indexed(1), Color::Rgb(255, 128, 0)]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Color {
     /// The terminal's own foreground or background.
@@ -24,6 +34,15 @@ pub enum Color {
 }
 
 /// How a cell is underlined.
+///
+/// ```
+/// use greenroom_screen::{Options, Screen, Underline};
+///
+/// let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+/// screen.feed(b"\x1b[4:3mtypo");
+/// let style = screen.line(0).unwrap().runs().next().unwrap().style;
+/// assert_eq!(style.underline, Underline::Curly);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Underline {
     /// Not at all.
@@ -43,6 +62,15 @@ pub enum Underline {
 
 bitflags! {
     /// What a cell's text looks like, apart from colour and underline.
+    ///
+    /// ```
+    /// use greenroom_screen::{Attrs, Options, Screen};
+    ///
+    /// let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"\x1b[1;7mtitle");
+    /// let style = screen.line(0).unwrap().runs().next().unwrap().style;
+    /// assert_eq!(style.attrs, Attrs::BOLD | Attrs::INVERSE);
+    /// ```
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct Attrs: u16 {
         /// SGR 1.
@@ -67,6 +95,18 @@ bitflags! {
 }
 
 /// The number of a link in its screen; see [`Screen::link`](crate::Screen::link).
+///
+/// Cells with the same number are one link, also across rows.
+///
+/// ```
+/// use greenroom_screen::{Options, Screen};
+///
+/// let mut screen = Screen::new("4x2".parse().unwrap(), Options::default());
+/// screen.feed(b"\x1b]8;;https://example.org\x07wrapped");
+/// let link = |row| screen.line(row).unwrap().cells().next().unwrap().style.link;
+/// assert!(link(0).is_some());
+/// assert_eq!(link(0), link(1));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LinkId(pub(crate) u16);
 
@@ -100,6 +140,16 @@ pub struct Style {
 
 impl Style {
     /// Whether a person cannot see text in this style: hidden, or in the colour of its background.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"ok \x1b[8mhidden\x1b[m \x1b[34;44mblue\x1b[m");
+    /// let line = screen.line(0).unwrap();
+    /// let seen = line.cells().filter(|cell| !cell.style.is_invisible());
+    /// let seen: String = seen.map(|cell| cell.text().to_string()).collect();
+    /// assert_eq!(seen.trim(), "ok");
+    /// ```
     #[must_use]
     pub fn is_invisible(&self) -> bool {
         self.attrs.contains(Attrs::HIDDEN) || (self.fg == self.bg && self.fg != Color::Default)

@@ -34,7 +34,7 @@ use greenroom_model::Size;
 
 use crate::charset::Charsets;
 use crate::grid::Grid;
-use crate::history::History;
+use crate::history::{History, MAX_HISTORY};
 use crate::links::Links;
 use crate::marks::Marks;
 use crate::modes::Modes;
@@ -132,6 +132,8 @@ pub(crate) struct Terminal {
 impl Terminal {
     pub(crate) fn new(size: Size, options: Options) -> Terminal {
         let (cols, rows) = (MIN_COLS.max(size.cols() as usize), size.rows() as usize);
+        let history_lines = options.history_lines.min(MAX_HISTORY);
+        let options = Options { history_lines, ..options };
         Terminal {
             size,
             cols,

@@ -96,6 +96,13 @@ pub struct FKey(u8);
 
 impl FKey {
     /// The highest number: no protocol has a code for more.
+    ///
+    /// ```
+    /// use greenroom_model::FKey;
+    ///
+    /// assert!(FKey::new(FKey::MAX).is_some());
+    /// assert!(FKey::new(FKey::MAX + 1).is_none());
+    /// ```
     pub const MAX: u8 = 35;
 
     /// The key with this number, if there is one.

@@ -11,7 +11,11 @@ use std::ops::{BitOr, BitOrAssign, Sub, SubAssign};
 /// let mods = Mods::CTRL | Mods::ALT;
 /// assert!(mods.contains(Mods::ALT));
 /// assert_eq!(mods - Mods::ALT, Mods::CTRL);
-/// assert_eq!(mods.bits(), 0b110);
+///
+/// let held = Mods::SHIFT | mods | Mods::SUPER | Mods::HYPER | Mods::META;
+/// assert_eq!(held.bits(), 0b0011_1111);
+/// assert_eq!((held | Mods::LOCKS) - Mods::CAPS_LOCK - Mods::NUM_LOCK, held);
+/// assert_eq!(held - held, Mods::NONE);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Mods(u8);

@@ -18,7 +18,12 @@ const MOTION: u8 = 32;
 /// Which pointer events a program asked for.
 ///
 /// ```
-/// assert_eq!(greenroom_screen::keys::MouseTracking::default(), greenroom_screen::keys::MouseTracking::Off);
+/// use greenroom_screen::keys::MouseTracking;
+/// # use greenroom_screen::{Options, Screen};
+/// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+/// assert_eq!(screen.mouse_modes().tracking, MouseTracking::Off);
+/// screen.feed(b"\x1b[?1002h");
+/// assert_eq!(screen.mouse_modes().tracking, MouseTracking::Button);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum MouseTracking {
@@ -38,7 +43,12 @@ pub enum MouseTracking {
 /// How a program wants pointer events written.
 ///
 /// ```
-/// assert_eq!(greenroom_screen::keys::MouseEncoding::default(), greenroom_screen::keys::MouseEncoding::Default);
+/// use greenroom_screen::keys::MouseEncoding;
+/// # use greenroom_screen::{Options, Screen};
+/// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+/// assert_eq!(screen.mouse_modes().encoding, MouseEncoding::Default);
+/// screen.feed(b"\x1b[?1006h");
+/// assert_eq!(screen.mouse_modes().encoding, MouseEncoding::Sgr);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum MouseEncoding {

@@ -34,6 +34,9 @@ impl Parser {
             State::Skip(StringKind::Apc | StringKind::Other) => out.extend_from_slice(b"\x1bX"),
         }
         out.extend_from_slice(self.partial.bytes());
+        if self.ending {
+            out.push(0x1b);
+        }
         out
     }
 
@@ -79,6 +82,7 @@ impl Parser {
         let reading = matches!(self.state, State::Csi | State::Dcs);
         out.number(if reading { u64::from(self.number) } else { 0 });
         out.bytes(&self.payload);
+        out.flag(self.ending);
         out.bytes(self.partial.bytes());
         out.number(self.taken);
         out.number(if self.is_ground() { 0 } else { self.start });
@@ -110,8 +114,10 @@ impl Parser {
         let params = Params::load(input)?;
         let number = u32::try_from(input.number()?).ok().filter(|&it| it <= u32::from(u16::MAX))?;
         let payload = input.bytes()?;
+        let ending = input.flag()?;
+        let in_string = matches!(state, State::String(_) | State::Skip(_));
         let partial = input.bytes()?;
-        if payload.len() > MAX_STRING || partial.len() > 3 {
+        if payload.len() > MAX_STRING || partial.len() > 3 || (ending && !in_string) {
             return None;
         }
         Some(Parser {
@@ -119,6 +125,7 @@ impl Parser {
             csi: Csi { prefix, intermediate, last, params },
             number,
             payload: payload.to_vec(),
+            ending,
             partial: utf8::Partial::new(partial),
             taken: input.number()?,
             start: input.number()?,

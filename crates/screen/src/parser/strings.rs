@@ -66,6 +66,9 @@ impl Parser {
         kind: StringKind,
         keep: bool,
     ) -> usize {
+        if std::mem::take(&mut self.ending) {
+            return self.end_string(actor, bytes, kind, keep);
+        }
         if !self.partial.is_empty() {
             // A first byte 0xC2 ended the last slice: with 0x9C it is the one-character ST.
             self.partial = utf8::Partial::default();
@@ -79,12 +82,7 @@ impl Parser {
         self.keep(&bytes[..stop], kind);
         let Some(&byte) = bytes.get(stop) else { return bytes.len() };
         match byte {
-            ESC => {
-                self.finish_string(actor, kind, keep, false, stop + 1);
-                self.start = self.taken + stop as u64;
-                self.state = State::Escape;
-                self.csi.intermediate = 0;
-            }
+            ESC => self.ending = true,
             BEL if kind == StringKind::Osc => {
                 self.finish_string(actor, kind, keep, true, stop + 1);
             }
@@ -104,6 +102,28 @@ impl Parser {
             _ => {}
         }
         stop + 1
+    }
+
+    /// After an ESC in a string: with `\` it is the terminator. Anything else ends the string too,
+    /// and the ESC begins the next sequence.
+    fn end_string<A: Actor>(
+        &mut self,
+        actor: &mut A,
+        bytes: &[u8],
+        kind: StringKind,
+        keep: bool,
+    ) -> usize {
+        if bytes.first() == Some(&b'\\') {
+            self.finish_string(actor, kind, keep, false, 1);
+            return 1;
+        }
+        let escape = self.taken.saturating_sub(1);
+        self.taken = escape;
+        self.finish_string(actor, kind, keep, false, 0);
+        self.taken = escape + 1;
+        self.start = escape;
+        self.state = State::Escape;
+        0
     }
 
     /// Appends to the payload, or gives the whole string up if it grows past its bound.

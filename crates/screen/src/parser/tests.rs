@@ -97,15 +97,16 @@ fn what_is_broken_off_is_forgotten() {
     check("\x1b[1?3mX", &["\"X"]);
     check("\x1b[é", &["\"é"]);
     check("\x1b]0;t\x18x", &["\"x"]);
+    check("\x1b]0;t\x1b[mx", &["Osc 0;t 0..5", "CSI [0]m", "\"x"]);
 }
 
 #[test]
 fn strings_end_with_their_terminators() {
     check("\x1b]0;a\x07b", &["Osc 0;a 0..6", "\"b"]);
-    check("x\x1b]0;é\x1b\\b", &["\"x", "Osc 0;\\xc3\\xa9 1..8", "\"b"]);
+    check("x\x1b]0;é\x1b\\b", &["\"x", "Osc 0;\\xc3\\xa9 1..9", "\"b"]);
     check("\x1b]2;a\u{9c}b", &["Osc 2;a 0..7", "\"b"]);
-    check("\x1bP1$qm\x1b\\", &["Dcs m 0..7"]);
-    check("\x1b_Ga=q\x1b\\x\x1bXnobody\x1b\\y", &["Apc Ga=q 0..7", "\"xy"]);
+    check("\x1bP1$qm\x1b\\", &["Dcs m 0..8"]);
+    check("\x1b_Ga=q\x1b\\x\x1bXnobody\x1b\\y", &["Apc Ga=q 0..8", "\"xy"]);
     check("\x1b]0;Â\x07", &["Osc 0;\\xc3\\x82 0..7"]);
 }
 

@@ -6,6 +6,17 @@ use crate::modes::Modes;
 use crate::screen::{Cursor, Screen};
 
 /// A moment in a screen's life, to ask for what changed since.
+///
+/// The default is before everything: a diff since then has every row that was ever touched.
+///
+/// ```
+/// use greenroom_screen::{Options, Position, Screen};
+///
+/// let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+/// screen.feed(b"one\r\ntwo");
+/// assert_eq!(screen.diff(Position::default()).rows().count(), 2);
+/// assert!(screen.diff(screen.position()).is_empty());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Position {
     pub(crate) generation: u64,
@@ -14,12 +25,28 @@ pub struct Position {
 
 impl Position {
     /// Counts up with every feed and resize.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// let before = screen.position().generation();
+    /// screen.feed(b"news");
+    /// assert_eq!(screen.position().generation(), before + 1);
+    /// ```
     #[must_use]
     pub fn generation(self) -> u64 {
         self.generation
     }
 
     /// The number the screen's top row had.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// let mut screen = Screen::new("20x1".parse().unwrap(), Options::default());
+    /// let then = screen.position();
+    /// screen.feed(b"1\r\n2");
+    /// assert_eq!((then.top_row(), screen.position().top_row()), (0, 1));
+    /// ```
     #[must_use]
     pub fn top_row(self) -> u64 {
         self.top
@@ -30,6 +57,23 @@ impl Position {
 ///
 /// To bring a copy up to date: move its rows up by [`Diff::scrolled`], then replace the rows of
 /// [`Diff::rows`], each at its number less [`Position::top_row`].
+///
+/// ```
+/// use greenroom_screen::{Options, Screen};
+///
+/// let mut screen = Screen::new("20x2".parse().unwrap(), Options::default());
+/// screen.feed(b"one\r\ntwo");
+/// let mut copy: Vec<String> = screen.snapshot().rows().map(|row| row.text()).collect();
+/// let then = screen.position();
+/// screen.feed(b"\r\nthree");
+///
+/// let diff = screen.diff(then);
+/// copy.rotate_left(diff.scrolled as usize);
+/// for row in diff.rows() {
+///     copy[(row.number() - diff.position.top_row()) as usize] = row.text();
+/// }
+/// assert_eq!(copy, ["two", "three"]);
+/// ```
 #[derive(Debug, Clone)]
 pub struct Diff {
     /// What to ask for the next diff with.
@@ -47,12 +91,34 @@ pub struct Diff {
 
 impl Diff {
     /// The rows that changed, with their numbers.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// let then = screen.position();
+    /// screen.feed(b"\x1b[4;1Hstatus");
+    /// let diff = screen.diff(then);
+    /// let numbers: Vec<_> = diff.rows().map(|row| row.number()).collect();
+    /// assert_eq!(numbers, [3]);
+    /// ```
     pub fn rows(&self) -> impl Iterator<Item = Line<'_>> {
         let numbers = self.numbers.iter().enumerate();
         numbers.filter_map(|(index, &number)| self.rows.line(index, self.cols, number))
     }
 
     /// Whether no row changed or moved.
+    ///
+    /// The cursor and the modes may have changed all the same.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// let then = screen.position();
+    /// screen.feed(b"\x1b[3;3H"); // only the cursor moves
+    /// let diff = screen.diff(then);
+    /// assert!(diff.is_empty());
+    /// assert_eq!(diff.cursor.row, 2);
+    /// ```
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty() && self.scrolled == 0
@@ -61,6 +127,15 @@ impl Diff {
 
 impl Screen {
     /// This moment, to ask [`Screen::diff`] for what changed since.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// let then = screen.position();
+    /// screen.feed(b"hello");
+    /// assert_eq!(screen.diff(then).rows().count(), 1);
+    /// assert_eq!(screen.diff(screen.position()).rows().count(), 0);
+    /// ```
     #[must_use]
     pub fn position(&self) -> Position {
         Position { generation: self.terminal.generation, top: self.terminal.history.end() }

@@ -7,6 +7,15 @@ use crate::row::{Glyph, Row};
 use crate::style::{Packed, Style};
 
 /// One row of the screen or line of the history, with its styles.
+///
+/// ```
+/// use greenroom_screen::{Options, Screen};
+///
+/// let mut screen = Screen::new("20x2".parse().unwrap(), Options::default());
+/// screen.feed(b"old\r\nnew\r\nnewer");
+/// let line = screen.line(screen.first_row()).unwrap();
+/// assert_eq!((line.number(), line.text().as_str()), (0, "old"));
+/// ```
 #[derive(Debug, Clone)]
 pub struct Line<'a> {
     pub(crate) row: Cow<'a, Row>,
@@ -16,6 +25,17 @@ pub struct Line<'a> {
 }
 
 /// What stands in a cell: a character, or several that look like one.
+///
+/// ```
+/// use greenroom_screen::{CellText, Options, Screen};
+///
+/// let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+/// screen.feed("e\u{301}x".as_bytes());
+/// let line = screen.line(0).unwrap();
+/// let texts: Vec<_> = line.cells().take(2).map(|cell| cell.text()).collect();
+/// assert_eq!(texts, [CellText::Cluster("e\u{301}"), CellText::Char('x')]);
+/// assert_eq!(texts[0].to_string(), "e\u{301}");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellText<'a> {
     /// One character; a blank is a space.
@@ -34,6 +54,16 @@ impl fmt::Display for CellText<'_> {
 }
 
 /// One cell, or two that one wide glyph takes.
+///
+/// ```
+/// use greenroom_screen::{Options, Screen};
+///
+/// let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+/// screen.feed("漢a".as_bytes());
+/// let line = screen.line(0).unwrap();
+/// let places: Vec<_> = line.cells().take(2).map(|cell| (cell.col, cell.width)).collect();
+/// assert_eq!(places, [(0, 2), (2, 1)]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cell<'a> {
     text: CellText<'a>,
@@ -47,6 +77,16 @@ pub struct Cell<'a> {
 
 impl<'a> Cell<'a> {
     /// What stands in it.
+    ///
+    /// ```
+    /// # use greenroom_screen::{CellText, Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"a");
+    /// let line = screen.line(0).unwrap();
+    /// let mut cells = line.cells();
+    /// assert_eq!(cells.next().unwrap().text(), CellText::Char('a'));
+    /// assert_eq!(cells.next().unwrap().text(), CellText::Char(' '));
+    /// ```
     #[must_use]
     pub fn text(&self) -> CellText<'a> {
         self.text
@@ -54,6 +94,16 @@ impl<'a> Cell<'a> {
 }
 
 /// Cells next to each other that look alike.
+///
+/// ```
+/// use greenroom_screen::{Color, Options, Run, Screen, Style};
+///
+/// let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+/// screen.feed(b"ok \x1b[31mred\x1b[m");
+/// let red = Style { fg: Color::Indexed(1), ..Style::default() };
+/// let last = screen.line(0).unwrap().runs().last();
+/// assert_eq!(last, Some(Run { col: 3, len: 3, style: red }));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// The first column.
@@ -66,18 +116,46 @@ pub struct Run {
 
 impl Line<'_> {
     /// The row's number, counted from the beginning of the session.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// let mut screen = Screen::new("20x2".parse().unwrap(), Options::default());
+    /// screen.feed(b"1\r\n2\r\n3");
+    /// let snapshot = screen.snapshot();
+    /// let numbers: Vec<_> = snapshot.rows().map(|row| row.number()).collect();
+    /// assert_eq!(numbers, [1, 2]);
+    /// ```
     #[must_use]
     pub fn number(&self) -> u64 {
         self.number
     }
 
     /// Whether the line goes on in the next row.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// let mut screen = Screen::new("4x2".parse().unwrap(), Options::default());
+    /// screen.feed(b"longer");
+    /// assert!(screen.line(0).unwrap().is_wrapped());
+    /// assert!(!screen.line(1).unwrap().is_wrapped());
+    /// ```
     #[must_use]
     pub fn is_wrapped(&self) -> bool {
         self.row.wrapped
     }
 
-    /// How many cells were written: blanks past them never were, and are no part of the line.
+    /// How many cells were written.
+    ///
+    /// Blanks past them never were, and are no part of the line.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"a  ");
+    /// let line = screen.line(0).unwrap();
+    /// assert_eq!(line.written(), 3);
+    /// assert_eq!(line.text(), "a");
+    /// ```
     #[must_use]
     pub fn written(&self) -> u16 {
         self.row.len() as u16
@@ -100,8 +178,18 @@ impl Line<'_> {
         text
     }
 
-    /// All cells of the row, blank ones included; the right half of a wide one is not a cell of
-    /// its own.
+    /// All cells of the row, blank ones included.
+    ///
+    /// The right half of a wide one is not a cell of its own.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// let mut screen = Screen::new("5x2".parse().unwrap(), Options::default());
+    /// screen.feed("漢a".as_bytes());
+    /// let line = screen.line(0).unwrap();
+    /// let texts: Vec<_> = line.cells().map(|cell| cell.text().to_string()).collect();
+    /// assert_eq!(texts, ["漢", "a", " ", " "]);
+    /// ```
     pub fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
         let mut known = (0, Style::default());
         (0..self.cols).filter_map(move |col| {
@@ -120,6 +208,15 @@ impl Line<'_> {
     }
 
     /// The runs of cells that look alike, without default ones at the end.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"ab\x1b[1mcde\x1b[mf");
+    /// let line = screen.line(0).unwrap();
+    /// let runs: Vec<_> = line.runs().map(|run| (run.col, run.len)).collect();
+    /// assert_eq!(runs, [(0, 2), (2, 3)]);
+    /// ```
     pub fn runs(&self) -> impl Iterator<Item = Run> {
         let mut col = 0;
         self.row.runs().map(move |(len, id)| {

@@ -21,6 +21,19 @@ const MAX_PATTERN: usize = 4096;
 const MAX_COMPILED: usize = 1024 * 1024;
 
 /// What to look for.
+///
+/// Compiling a pattern costs: make it once and search many screens with it.
+///
+/// ```
+/// use greenroom_screen::{Options, Query, Screen, Search};
+///
+/// let query = Query::literal("error").unwrap();
+/// for (text, found) in [("no error", 1), ("fine", 0)] {
+///     let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+///     screen.feed(text.as_bytes());
+///     assert_eq!(screen.search(&query, Search::default()).len(), found);
+/// }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Query {
     finder: Find,
@@ -33,12 +46,20 @@ enum Find {
 }
 
 /// Why a pattern cannot be searched for.
+///
+/// ```
+/// use greenroom_screen::{Query, QueryError};
+///
+/// assert_eq!(Query::literal("").unwrap_err(), QueryError::Empty);
+/// assert_eq!(Query::folded(&"x".repeat(5000)).unwrap_err(), QueryError::TooLong(5000));
+/// assert!(matches!(Query::regex("a{2", false), Err(QueryError::Invalid(_))));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
     /// There is nothing to look for.
     #[error("the pattern is empty")]
     Empty,
-    /// The pattern is longer than [`MAX_PATTERN`] bytes.
+    /// The pattern is longer than 4096 bytes: it has this many.
     #[error("the pattern has {0} bytes, the limit is 4096")]
     TooLong(usize),
     /// It is not a regular expression, or one that takes too much memory.
@@ -48,6 +69,14 @@ pub enum QueryError {
 
 impl Query {
     /// Looks for this text, letter for letter.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Query, Screen, Search};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"a.b a+b");
+    /// let found = screen.search(&Query::literal("a+b").unwrap(), Search::default());
+    /// assert_eq!((found.len(), found[0].start.col), (1, 4));
+    /// ```
     pub fn literal(text: &str) -> Result<Query, QueryError> {
         check(text)?;
         let finder = Find::Literal(Box::new(Finder::new(text).into_owned()));
@@ -55,6 +84,14 @@ impl Query {
     }
 
     /// Looks for this text, whatever the case of its letters (Unicode simple folding).
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Query, Screen, Search};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed("Über ÜBER".as_bytes());
+    /// let found = screen.search(&Query::folded("über").unwrap(), Search::default());
+    /// assert_eq!(found.len(), 2);
+    /// ```
     pub fn folded(text: &str) -> Result<Query, QueryError> {
         check(text)?;
         compile(&regex::escape(text), true)
@@ -64,7 +101,11 @@ impl Query {
     ///
     /// ```
     /// use greenroom_screen::Query;
-    /// assert!(Query::regex(r"error\[E\d+\]", false).is_ok());
+    /// # use greenroom_screen::{Options, Screen, Search};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"error[E0308]\r\nsee error[E0277]");
+    /// let query = Query::regex(r"^error\[E\d+\]", false).unwrap();
+    /// assert_eq!(screen.search(&query, Search::default()).len(), 1);
     /// assert!(Query::regex("(", false).unwrap_err().to_string().starts_with("not a regular"));
     /// ```
     pub fn regex(pattern: &str, fold_case: bool) -> Result<Query, QueryError> {
@@ -93,6 +134,21 @@ fn compile(pattern: &str, fold_case: bool) -> Result<Query, QueryError> {
 }
 
 /// Where to look, and for how many matches.
+///
+/// The limit keeps the oldest matches; to go on, ask again from the row of the last one.
+///
+/// ```
+/// use greenroom_screen::{Options, Query, Screen, Search};
+///
+/// let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+/// screen.feed(b"x\r\nx\r\nx x");
+/// let rows = |search| -> Vec<_> {
+///     let found = screen.search(&Query::literal("x").unwrap(), search);
+///     found.iter().map(|one| one.start.row).collect()
+/// };
+/// assert_eq!(rows(Search { limit: 2, ..Search::default() }), [0, 1]);
+/// assert_eq!(rows(Search { from: 2, ..Search::default() }), [2, 2]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Search {
     /// Only in rows from this number on.
@@ -108,7 +164,19 @@ impl Default for Search {
     }
 }
 
-/// A match. Its place stays true while the history is trimmed.
+/// A match.
+///
+/// Its place stays true while the history is trimmed.
+///
+/// ```
+/// use greenroom_screen::{Match, Options, Pos, Query, Screen, Search, Wrap};
+///
+/// let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+/// screen.feed(b"took 31 ms");
+/// let found = screen.search(&Query::regex(r"\d+ ms", false).unwrap(), Search::default());
+/// assert_eq!(found, [Match { start: Pos { row: 0, col: 5 }, end: Pos { row: 0, col: 10 } }]);
+/// assert_eq!(screen.text_between(found[0].start, found[0].end, Wrap::Joined), "31 ms");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Match {
     /// Its first cell.

@@ -51,7 +51,9 @@ impl Rows {
     }
 }
 
-/// What a screen shows at one moment. Cloning it copies nothing, and it may go to any thread.
+/// What a screen shows at one moment.
+///
+/// Cloning it copies nothing, and it may go to any thread.
 ///
 /// ```
 /// use greenroom_screen::{Options, Screen};
@@ -80,6 +82,15 @@ struct Inner {
 
 impl Screen {
     /// What the screen shows now.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"shown");
+    /// let snapshot = screen.snapshot();
+    /// let reader = std::thread::spawn(move || snapshot.text());
+    /// assert_eq!(reader.join().unwrap(), "shown");
+    /// ```
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         let terminal = &self.terminal;
@@ -102,42 +113,98 @@ impl Screen {
 
 impl Snapshot {
     /// The size in cells.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// let snapshot = screen.snapshot();
+    /// screen.resize("80x24".parse().unwrap());
+    /// assert_eq!(snapshot.size().to_string(), "20x4");
+    /// ```
     #[must_use]
     pub fn size(&self) -> Size {
         self.0.size
     }
 
     /// Where the cursor was.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"ab");
+    /// assert_eq!(screen.snapshot().cursor(), screen.cursor());
+    /// ```
     #[must_use]
     pub fn cursor(&self) -> Cursor {
         self.0.cursor
     }
 
     /// The modes that were set.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Modes, Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"\x1b[?1049h");
+    /// assert!(screen.snapshot().modes().contains(Modes::ALTERNATE));
+    /// ```
     #[must_use]
     pub fn modes(&self) -> Modes {
         self.0.modes
     }
 
     /// The window's title.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"\x1b]2;top\x07");
+    /// assert_eq!(screen.snapshot().title(), "top");
+    /// ```
     #[must_use]
     pub fn title(&self) -> &str {
         &self.0.title
     }
 
     /// What to ask [`Screen::diff`] for what changed since.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// let snapshot = screen.snapshot();
+    /// screen.feed(b"later");
+    /// assert_eq!(screen.diff(snapshot.position()).rows().count(), 1);
+    /// ```
     #[must_use]
     pub fn position(&self) -> Position {
         self.0.position
     }
 
     /// How many bytes the screen had been fed.
+    ///
+    /// What follows it in the output is what the snapshot does not show.
+    ///
+    /// ```
+    /// # use greenroom_model::Offset;
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"four");
+    /// assert_eq!(screen.snapshot().offset(), Offset(4));
+    /// ```
     #[must_use]
     pub fn offset(&self) -> Offset {
         self.0.offset
     }
 
     /// A row, from the top.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"one\r\ntwo");
+    /// let snapshot = screen.snapshot();
+    /// assert_eq!(snapshot.row(1).unwrap().text(), "two");
+    /// assert!(snapshot.row(4).is_none());
+    /// ```
     #[must_use]
     pub fn row(&self, row: u16) -> Option<Line<'_>> {
         let number = self.0.position.top + u64::from(row);
@@ -145,11 +212,27 @@ impl Snapshot {
     }
 
     /// The rows, from the top.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"one\r\ntwo");
+    /// let snapshot = screen.snapshot();
+    /// let texts: Vec<_> = snapshot.rows().map(|row| row.text()).collect();
+    /// assert_eq!(texts, ["one", "two", "", ""]);
+    /// ```
     pub fn rows(&self) -> impl Iterator<Item = Line<'_>> {
         (0..self.0.rows.rows.len() as u16).filter_map(|row| self.row(row))
     }
 
     /// The text as [`Screen::text`] gives it.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"one  \r\ntwo");
+    /// assert_eq!(screen.snapshot().text(), "one\ntwo");
+    /// ```
     #[must_use]
     pub fn text(&self) -> String {
         super::text::join_rows(self.0.rows.rows.iter())

@@ -10,6 +10,15 @@ use crate::screen::Screen;
 use crate::terminal::Terminal;
 
 /// What happens to lines that were wrapped because they were longer than the screen is wide.
+///
+/// ```
+/// use greenroom_screen::{Options, Screen, Wrap};
+///
+/// let mut screen = Screen::new("4x2".parse().unwrap(), Options::default());
+/// screen.feed(b"longer\r\n");
+/// assert_eq!(screen.text_of(0..2, Wrap::Joined), "longer\n");
+/// assert_eq!(screen.text_of(0..2, Wrap::Rows), "long\ner\n");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Wrap {
     /// They become one line again, as the program wrote them.
@@ -20,6 +29,14 @@ pub enum Wrap {
 }
 
 /// A cell by the number of its row and its column.
+///
+/// Positions order as a person reads: by row, then by column.
+///
+/// ```
+/// use greenroom_screen::Pos;
+///
+/// assert!(Pos { row: 1, col: 9 } < Pos { row: 2, col: 0 });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pos {
     /// The row, counted from the beginning of the session.
@@ -29,6 +46,16 @@ pub struct Pos {
 }
 
 /// A command that shell integration marked; the parts that are known.
+///
+/// ```
+/// use greenroom_screen::{Options, Screen};
+///
+/// let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+/// screen.feed(b"\x1b]133;A\x07$ \x1b]133;B\x07sleep 9\r\n\x1b]133;C\x07");
+/// let command = screen.commands()[0];
+/// assert_eq!(command.prompt.unwrap().row, 0);
+/// assert!(command.output.is_some() && command.end.is_none(), "it runs");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Command {
     /// Where its prompt begins.
@@ -43,6 +70,15 @@ pub struct Command {
 
 impl Command {
     /// The exit code, if the command has ended and the shell told it.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"\x1b]133;C\x07");
+    /// assert_eq!(screen.commands()[0].exit_code(), None);
+    /// screen.feed(b"\x1b]133;D;127\x07");
+    /// assert_eq!(screen.commands()[0].exit_code(), Some(127));
+    /// ```
     #[must_use]
     pub fn exit_code(&self) -> Option<i32> {
         match self.end?.kind {
@@ -118,14 +154,31 @@ impl Terminal {
 }
 
 impl Screen {
-    /// What the screen shows, one line a row, without blanks at line ends and without the empty
-    /// rows at the end.
+    /// What the screen shows, one line a row.
+    ///
+    /// Without blanks at line ends and without the empty rows at the end.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"one   \r\n\r\nthree");
+    /// assert_eq!(screen.text(), "one\n\nthree");
+    /// ```
     #[must_use]
     pub fn text(&self) -> String {
         join_rows(self.terminal.grid.rows())
     }
 
     /// A row of the history or the screen by its number.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// let mut screen = Screen::new("20x2".parse().unwrap(), Options::default());
+    /// screen.feed(b"history\r\ntop\r\nbottom");
+    /// assert_eq!(screen.line(0).unwrap().text(), "history");
+    /// assert_eq!(screen.line(screen.top_row() + 1).unwrap().text(), "bottom");
+    /// assert!(screen.line(3).is_none());
+    /// ```
     #[must_use]
     pub fn line(&self, number: u64) -> Option<Line<'_>> {
         let (terminal, cols) = (&self.terminal, self.terminal.cols);
@@ -139,13 +192,24 @@ impl Screen {
     }
 
     /// The text of the whole history; each line ends with a newline.
+    ///
+    /// What the screen shows is not in it.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen, Wrap};
+    /// let mut screen = Screen::new("20x2".parse().unwrap(), Options::default());
+    /// screen.feed(b"1\r\n2\r\n3\r\n4");
+    /// assert_eq!(screen.history_text(Wrap::Joined), "1\n2\n");
+    /// assert_eq!(screen.text(), "3\n4");
+    /// ```
     #[must_use]
     pub fn history_text(&self, wrap: Wrap) -> String {
         self.text_of(self.first_row()..self.top_row(), wrap)
     }
 
-    /// The text of the rows with these numbers, as far as they are kept; each line ends with a
-    /// newline, the last one only if it ends within the range.
+    /// The text of the rows with these numbers, as far as they are kept.
+    ///
+    /// Each line ends with a newline, the last one only if it ends within the range.
     ///
     /// ```
     /// use greenroom_screen::{Options, Screen, Wrap};
@@ -154,6 +218,7 @@ impl Screen {
     /// screen.feed(b"abcdefgh\r\n1\r\n2\r\n3");
     /// assert_eq!(screen.text_of(0..2, Wrap::Joined), "abcdefgh\n");
     /// assert_eq!(screen.text_of(0..2, Wrap::Rows), "abcd\nefgh\n");
+    /// assert_eq!(screen.text_of(0..1, Wrap::Joined), "abcd");
     /// ```
     #[must_use]
     pub fn text_of(&self, rows: Range<u64>, wrap: Wrap) -> String {
@@ -173,6 +238,15 @@ impl Screen {
     }
 
     /// The text from one cell to before another.
+    ///
+    /// ```
+    /// use greenroom_screen::{Pos, Wrap};
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"one two\r\nthree four");
+    /// let (from, to) = (Pos { row: 0, col: 4 }, Pos { row: 1, col: 5 });
+    /// assert_eq!(screen.text_between(from, to, Wrap::Joined), "two\nthree");
+    /// ```
     #[must_use]
     pub fn text_between(&self, from: Pos, to: Pos, wrap: Wrap) -> String {
         let last = to.row.min(self.top_row() + self.terminal.rows as u64 - 1);
@@ -189,8 +263,18 @@ impl Screen {
         lines.finish()
     }
 
-    /// The commands that shell integration marked and that are still kept, oldest first. The last
-    /// one may still be running, or not yet typed.
+    /// The commands that shell integration marked and that are still kept, oldest first.
+    ///
+    /// The last one may still be running, or not yet typed.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"\x1b]133;A\x07$ \x1b]133;B\x07true\r\n\x1b]133;C\x07\x1b]133;D;0\x07");
+    /// screen.feed(b"\x1b]133;A\x07$ \x1b]133;B\x07");
+    /// let codes: Vec<_> = screen.commands().iter().map(|it| it.exit_code()).collect();
+    /// assert_eq!(codes, [Some(0), None]);
+    /// ```
     #[must_use]
     pub fn commands(&self) -> Vec<Command> {
         let mut commands = Vec::new();
@@ -244,6 +328,15 @@ impl Screen {
     }
 
     /// What was typed for a command, as the screen shows it.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"\x1b]133;A\x07$ \x1b]133;B\x07git stauts\x1b[4Datus");
+    /// let command = screen.commands()[0];
+    /// assert_eq!(screen.typed_of(&command).as_deref(), Some("git status"));
+    /// assert_eq!(screen.output_of(&command), None);
+    /// ```
     #[must_use]
     pub fn typed_of(&self, command: &Command) -> Option<String> {
         let from = command.typed?;

@@ -15,8 +15,9 @@ use crate::style::Packed;
 use crate::terminal::{Graphic, GraphicKind, Place, SavedCursor, Series, Terminal};
 
 impl Screen {
-    /// The whole state, exactly, to be given to [`Screen::restore`]: also in the middle of a
-    /// sequence or character.
+    /// The whole state, exactly, to be given to [`Screen::restore`].
+    ///
+    /// It may be taken at any time, in the middle of a sequence or character too.
     ///
     /// ```
     /// use greenroom_screen::{Options, Screen};

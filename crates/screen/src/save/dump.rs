@@ -4,6 +4,8 @@
 //! the history as they once did; cursors are saved before margins are set, because the origin
 //! moves with the margins; modes that change how printing works come last.
 
+use std::ops::Range;
+
 use super::Depth;
 use super::paint::Painter;
 use crate::charset::Charsets;
@@ -17,10 +19,11 @@ use crate::style::Packed;
 use crate::terminal::{Place, SavedCursor, Terminal};
 
 impl Screen {
-    /// Bytes that, fed to an empty screen or terminal of the same size, bring everything back:
-    /// both screens with styles and links, history to the given depth, cursors, margins, tab
-    /// stops, character sets, modes, keyboard flags, titles, colours and marks. If the input so
-    /// far ends within a sequence, the dump ends there too.
+    /// Bytes that, fed to an empty screen or terminal of the same size, bring everything back.
+    ///
+    /// Everything is both screens with styles and links, history to the given depth, cursors,
+    /// margins, tab stops, character sets, modes, keyboard flags, titles, colours and marks. If
+    /// the input so far ends within a sequence, the dump ends there too.
     ///
     /// ```
     /// use greenroom_screen::{Depth, Options, Screen};
@@ -41,6 +44,32 @@ impl Screen {
         let mut bytes = dump.painter.out;
         bytes.extend_from_slice(&self.parser.unfinished());
         bytes
+    }
+}
+
+impl Screen {
+    /// The rows with these numbers as lines of text with their styles, for a person to read.
+    ///
+    /// Colours, attributes and links are in it, but no cursor movement; each line ends with its own
+    /// reset.
+    ///
+    /// ```
+    /// use greenroom_screen::{Options, Screen};
+    ///
+    /// let mut screen = Screen::new("20x2".parse().unwrap(), Options::default());
+    /// screen.feed(b"\x1b[31mred\x1b[m text");
+    /// assert_eq!(screen.styled(0..1), b"\x1b[0;31mred\x1b[0m text\n");
+    /// ```
+    #[must_use]
+    pub fn styled(&self, rows: Range<u64>) -> Vec<u8> {
+        let mut painter = Painter::new(&self.terminal);
+        let end = rows.end.min(self.top_row() + self.terminal.rows as u64);
+        for line in (rows.start.max(self.first_row())..end).filter_map(|row| self.line(row)) {
+            painter.cells(&line.row, 0, line.row.used(), line.palette);
+            painter.pen(Packed::DEFAULT);
+            painter.bytes(b"\n");
+        }
+        painter.out
     }
 }
 

@@ -32,7 +32,11 @@ impl Screen {
     /// Brings a screen back from a checkpoint.
     ///
     /// ```
-    /// use greenroom_screen::{RestoreError, Screen};
+    /// # use greenroom_screen::{Options, RestoreError, Screen};
+    /// let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"\x1b]2;vi\x07text");
+    /// let copy = Screen::restore(&screen.checkpoint()).unwrap();
+    /// assert_eq!((copy.text().as_str(), copy.title()), ("text", "vi"));
     /// assert_eq!(Screen::restore(b"nonsense").unwrap_err(), RestoreError::NotACheckpoint);
     /// ```
     pub fn restore(checkpoint: &[u8]) -> Result<Screen, RestoreError> {

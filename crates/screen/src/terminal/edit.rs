@@ -60,6 +60,7 @@ impl Terminal {
                 self.unwrap_above(y);
             }
         }
+        self.settle(y);
     }
 
     fn erase_row(&mut self, y: usize, style: StyleId) {
@@ -86,6 +87,7 @@ impl Terminal {
         if to == self.cols {
             self.unwrap_row(self.cursor.y);
         }
+        self.settle(self.cursor.y);
         self.cursor.pending = false;
     }
 
@@ -135,6 +137,14 @@ impl Terminal {
             if !protected {
                 row.erase(x, x + 1, style);
             }
+        }
+        self.settle(y);
+    }
+
+    /// A row that lost its end does not go on in the next: only full ones do.
+    fn settle(&mut self, y: usize) {
+        if self.grid.row(y).len() + 1 < self.cols {
+            self.unwrap_row(y);
         }
     }
 

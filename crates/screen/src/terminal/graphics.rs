@@ -18,6 +18,17 @@ const MAX_GRAPHICS: usize = 64;
 const MAX_GRAPHIC_BYTES: usize = 4 * MAX_STRING;
 
 /// Which protocol a picture came in.
+///
+/// ```
+/// use greenroom_screen::{GraphicKind, Options, Screen};
+///
+/// let options = Options { graphics: true, ..Options::default() };
+/// let mut screen = Screen::new("20x4".parse().unwrap(), options);
+/// screen.feed(b"\x1bPq#0~~\x1b\\");
+/// screen.feed(b"\x1b_Ga=T,f=24,s=1,v=1;AAAA\x1b\\");
+/// let kinds: Vec<_> = screen.graphics().map(|picture| picture.kind).collect();
+/// assert_eq!(kinds, [GraphicKind::Sixel, GraphicKind::Kitty]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GraphicKind {
     /// DECSIXEL.
@@ -27,6 +38,17 @@ pub enum GraphicKind {
 }
 
 /// A picture: where it was put and the bytes that put it there.
+///
+/// ```
+/// use greenroom_screen::{Options, Screen};
+///
+/// let options = Options { graphics: true, ..Options::default() };
+/// let mut screen = Screen::new("20x4".parse().unwrap(), options);
+/// screen.feed(b"at: \x1bPq#0~~\x1b\\");
+/// let picture = screen.graphics().next().unwrap();
+/// assert_eq!((picture.row, picture.col), (0, 4));
+/// assert!(picture.bytes.ends_with(b"#0~~\x1b\\"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graphic {
     /// Which protocol it came in.

@@ -8,6 +8,13 @@ use crate::parser::{Csi, Params, StringSequence};
 use crate::style::Attrs;
 
 /// One sequence, for the documentation.
+///
+/// ```
+/// use greenroom_screen::Sequence;
+///
+/// let bell = Sequence { form: "BEL", name: "bell", does: "reported as an event" };
+/// assert!(greenroom_screen::reference().contains(bell.does));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sequence {
     /// How it is written, such as `CSI ? Pm h`.

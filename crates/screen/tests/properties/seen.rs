@@ -1,40 +1,35 @@
 //! All that can be seen of a screen from outside, as text that shows where two differ.
 
-use std::fmt::Write as _;
-
-use greenroom_screen::{Line, Screen};
+use greenroom_screen::{CellText, Line, Screen};
 
 /// Everything: rows, cursor, modes, names, marks.
 pub(crate) fn seen(screen: &Screen) -> String {
     let mut out = String::new();
     let end = screen.top_row() + u64::from(screen.size().rows());
-    for number in screen.first_row()..end {
-        let line = screen.line(number).unwrap();
-        writeln!(
-            out,
-            "{}{}",
-            if number == screen.top_row() { "--\n" } else { "" },
-            row(screen, &line)
-        )
-        .unwrap();
+    for line in (screen.first_row()..end).filter_map(|number| screen.line(number)) {
+        let edge = if line.number() == screen.top_row() { "--\n" } else { "" };
+        out += &format!("{edge}{}\n", row(screen, &line));
     }
-    writeln!(out, "{:?} {:?}", screen.cursor(), screen.modes()).unwrap();
-    writeln!(out, "{:?} {:?} {:?}", screen.title(), screen.cwd(), screen.key_modes()).unwrap();
+    out += &format!("{:?} {:?}\n", screen.cursor(), screen.modes());
+    out += &format!("{:?} {:?} {:?}\n", screen.title(), screen.cwd(), screen.key_modes());
     // Marks made out of order come back in the order of their places.
     let mut marks: Vec<_> = screen.marks().collect();
     marks.sort_by_key(|mark| (mark.row, mark.col, format!("{:?}", mark.kind)));
     for mark in marks {
-        // Offsets belong to a stream, and a dump is another one.
-        writeln!(
-            out,
-            "{:?} {} {}",
-            mark.kind,
-            mark.row as i64 - screen.first_row() as i64,
-            mark.col
-        )
-        .unwrap();
+        // Past the text there is nothing to tell one column from the next. Offsets belong to a
+        // stream, and a dump is another one.
+        let col = screen.line(mark.row).map_or(0, |line| used(&line)).min(mark.col);
+        out += &format!("{:?} {} {col}\n", mark.kind, mark.row - screen.first_row());
     }
     out
+}
+
+/// How many cells of a row show something.
+fn used(line: &Line<'_>) -> u16 {
+    let shown = line
+        .cells()
+        .filter(|cell| cell.text() != CellText::Char(' ') || cell.style != Default::default());
+    shown.map(|cell| cell.col + u16::from(cell.width)).max().unwrap_or(0)
 }
 
 /// A row with its styles and links, without blanks at its end.
@@ -46,14 +41,9 @@ pub(crate) fn row(screen: &Screen, line: &Line<'_>) -> String {
     for run in line.runs().filter(|run| run.style != Default::default()) {
         let mut style = run.style;
         let link = style.link.take().and_then(|link| screen.link(link));
-        write!(out, " [{}+{} {style:?} {link:?}]", run.col, run.len).unwrap();
+        out += &format!(" [{}+{} {style:?} {link:?}]", run.col, run.len);
     }
     out
-}
-
-/// The rows of the screen.
-pub(crate) fn rows(screen: &Screen) -> Vec<String> {
-    screen.snapshot().rows().map(|line| row(screen, &line)).collect()
 }
 
 /// What must hold of any screen.
