@@ -59,5 +59,4 @@ pub use reference::reference;
 pub use save::{Depth, RestoreError};
 pub use screen::{Cursor, CursorShape, Fed, Screen};
 pub use style::{Attrs, Color, LinkId, Style, Underline};
-pub use terminal::sequences::Sequence;
 pub use terminal::{Graphic, GraphicKind};

@@ -37,6 +37,7 @@ impl Screen {
     /// ```
     pub fn resize(&mut self, size: Size) -> Fed<'_> {
         self.terminal.happened.clear();
+        self.terminal.generation += 1;
         if size != self.terminal.size {
             self.terminal.resize(size);
             self.terminal.report_size_in_band();
@@ -48,7 +49,6 @@ impl Screen {
 impl Terminal {
     fn resize(&mut self, size: Size) {
         let (cols, rows) = (MIN_COLS.max(size.cols() as usize), size.rows() as usize);
-        self.generation += 1;
         self.all_changed = self.generation;
         if self.is_alternate() {
             self.graphics.leave_alternate();

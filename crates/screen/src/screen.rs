@@ -191,6 +191,9 @@ impl<'a> Fed<'a> {
 impl Screen {
     /// Makes an empty screen.
     ///
+    /// Rows are at least two cells wide, whatever the size says: one could not hold a wide
+    /// character.
+    ///
     /// ```
     /// use greenroom_model::Size;
     /// use greenroom_screen::{Options, Screen};
@@ -324,7 +327,11 @@ impl Screen {
                 5 | 6 => CursorShape::Bar,
                 _ => CursorShape::Default,
             },
-            blinking: style % 2 == 1 || terminal.modes.contains(Modes::CURSOR_BLINK),
+            // A shape that was set says whether it blinks; else the mode does.
+            blinking: match style {
+                0 => terminal.modes.contains(Modes::CURSOR_BLINK),
+                _ => style % 2 == 1,
+            },
         }
     }
 

@@ -116,7 +116,7 @@ impl Params {
     }
 
     /// The numbers as they were written.
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
         for (index, value) in self.values().iter().enumerate() {
             if index > 0 {
                 out.push(if self.is_sub(index) { b':' } else { b';' });

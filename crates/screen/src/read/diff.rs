@@ -2,8 +2,10 @@
 
 use super::line::Line;
 use super::snapshot::Rows;
+use crate::links::Link;
 use crate::modes::Modes;
 use crate::screen::{Cursor, Screen};
+use crate::style::LinkId;
 
 /// A moment in a screen's life, to ask for what changed since.
 ///
@@ -106,6 +108,22 @@ impl Diff {
         numbers.filter_map(|(index, &number)| self.rows.line(index, self.cols, number))
     }
 
+    /// Where a link of these rows leads; as [`Snapshot::link`](crate::Snapshot::link).
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x2".parse().unwrap(), Options::default());
+    /// let then = screen.position();
+    /// screen.feed(b"\x1b]8;;https://example.org\x07here");
+    /// let diff = screen.diff(then);
+    /// let link = diff.rows().next().unwrap().cell(0).unwrap().style.link.unwrap();
+    /// assert_eq!(diff.link(link).unwrap().uri, "https://example.org");
+    /// ```
+    #[must_use]
+    pub fn link(&self, link: LinkId) -> Option<&Link> {
+        self.rows.link(link)
+    }
+
     /// Whether no row changed or moved.
     ///
     /// The cursor and the modes may have changed all the same.
@@ -166,6 +184,7 @@ impl Screen {
                 numbers.push(top + y as u64);
             }
         }
+        rows.resolve_links(&terminal.links);
         Diff {
             position: self.position(),
             scrolled: top.saturating_sub(then.top),

@@ -207,6 +207,29 @@ impl Line<'_> {
         })
     }
 
+    /// The glyph at a column; at its right half, the whole wide glyph.
+    ///
+    /// ```
+    /// # use greenroom_screen::{CellText, Options, Screen};
+    /// # let mut screen = Screen::new("20x2".parse().unwrap(), Options::default());
+    /// screen.feed("a漢".as_bytes());
+    /// let line = screen.line(0).unwrap();
+    /// let cell = line.cell(2).unwrap();
+    /// assert_eq!((cell.text(), cell.col, cell.width), (CellText::Char('漢'), 1, 2));
+    /// assert_eq!(line.cell(20), None);
+    /// ```
+    #[must_use]
+    pub fn cell(&self, col: u16) -> Option<Cell<'_>> {
+        let col = (col as usize) - usize::from(self.row.is_tail(col as usize));
+        let text = match self.row.glyph(col) {
+            Glyph::Char(c) => CellText::Char(c),
+            Glyph::Cluster(text) => CellText::Cluster(text),
+            Glyph::Tail => return None,
+        };
+        let (width, style) = (self.row.width(col) as u8, self.style(self.row.style(col)));
+        (col < self.cols).then_some(Cell { text, col: col as u16, width, style })
+    }
+
     /// The runs of cells that look alike, without default ones at the end.
     ///
     /// ```

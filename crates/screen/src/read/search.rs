@@ -60,8 +60,11 @@ pub enum QueryError {
     #[error("the pattern is empty")]
     Empty,
     /// The pattern is longer than 4096 bytes: it has this many.
-    #[error("the pattern has {0} bytes, the limit is 4096")]
+    #[error("the pattern has {0} bytes, the limit is {MAX_PATTERN}")]
     TooLong(usize),
+    /// It has a line break or another control character, and matches lie within a line.
+    #[error("the pattern has a control character, and matches lie within a line")]
+    Control,
     /// It is not a regular expression, or one that takes too much memory.
     #[error("not a regular expression: {0}")]
     Invalid(String),
@@ -98,6 +101,7 @@ impl Query {
     }
 
     /// Looks for a regular expression, matched within a line; `^` and `$` are a line's ends.
+    /// Blanks a program wrote at a line's end are part of the line here.
     ///
     /// ```
     /// use greenroom_screen::Query;
@@ -118,6 +122,7 @@ fn check(pattern: &str) -> Result<(), QueryError> {
     match pattern.len() {
         0 => Err(QueryError::Empty),
         len if len > MAX_PATTERN => Err(QueryError::TooLong(len)),
+        _ if pattern.contains(char::is_control) => Err(QueryError::Control),
         _ => Ok(()),
     }
 }

@@ -7,10 +7,11 @@ use greenroom_model::{Offset, Size};
 
 use super::diff::Position;
 use super::line::Line;
+use crate::links::{Link, Links};
 use crate::modes::Modes;
 use crate::row::Row;
 use crate::screen::{Cursor, Screen};
-use crate::style::{Packed, StyleId};
+use crate::style::{LinkId, Packed, StyleId};
 
 /// Rows taken out of a screen, with the styles they use.
 #[derive(Debug, Clone, Default)]
@@ -19,11 +20,18 @@ pub(super) struct Rows {
     palette: Vec<Packed>,
     /// The screen's number of each style in `palette`.
     numbers: Vec<StyleId>,
+    /// The links those styles refer to.
+    links: Vec<(LinkId, Link)>,
 }
 
 impl Rows {
     pub(super) fn with_capacity(rows: usize) -> Rows {
-        Rows { rows: Vec::with_capacity(rows), palette: vec![Packed::DEFAULT], numbers: vec![0] }
+        Rows {
+            rows: Vec::with_capacity(rows),
+            palette: vec![Packed::DEFAULT],
+            numbers: vec![0],
+            links: Vec::new(),
+        }
     }
 
     /// Adds a row; the screen's style numbers become those of this palette.
@@ -43,6 +51,21 @@ impl Rows {
             known.1
         });
         self.rows.push(row);
+    }
+
+    /// Takes along where the links of the rows lead. To be called once, after the last row.
+    pub(super) fn resolve_links(&mut self, links: &Links) {
+        for number in self.palette.iter().map(|style| style.link()).filter(|&it| it != 0) {
+            if let Some(link) = links.get(number)
+                && self.link(LinkId(number)).is_none()
+            {
+                self.links.push((LinkId(number), link.clone()));
+            }
+        }
+    }
+
+    pub(super) fn link(&self, id: LinkId) -> Option<&Link> {
+        self.links.iter().find(|(known, _)| *known == id).map(|(_, link)| link)
     }
 
     pub(super) fn line(&self, index: usize, cols: usize, number: u64) -> Option<Line<'_>> {
@@ -98,6 +121,7 @@ impl Screen {
         for row in terminal.grid.rows() {
             rows.push(row, terminal.styles.all());
         }
+        rows.resolve_links(&terminal.links);
         Snapshot(Arc::new(Inner {
             size: terminal.size,
             cols: terminal.cols,
@@ -223,6 +247,21 @@ impl Snapshot {
     /// ```
     pub fn rows(&self) -> impl Iterator<Item = Line<'_>> {
         (0..self.0.rows.rows.len() as u16).filter_map(|row| self.row(row))
+    }
+
+    /// Where a link of these rows leads.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x2".parse().unwrap(), Options::default());
+    /// screen.feed(b"\x1b]8;;https://example.org\x07here\x1b]8;;\x07");
+    /// let snapshot = screen.snapshot();
+    /// let link = snapshot.row(0).unwrap().cell(0).unwrap().style.link.unwrap();
+    /// assert_eq!(snapshot.link(link).unwrap().uri, "https://example.org");
+    /// ```
+    #[must_use]
+    pub fn link(&self, link: LinkId) -> Option<&Link> {
+        self.0.rows.link(link)
     }
 
     /// The text as [`Screen::text`] gives it.

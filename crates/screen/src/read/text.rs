@@ -45,6 +45,12 @@ pub struct Pos {
     pub col: u16,
 }
 
+impl From<&Mark> for Pos {
+    fn from(mark: &Mark) -> Pos {
+        Pos { row: mark.row, col: mark.col }
+    }
+}
+
 /// A command that shell integration marked; the parts that are known.
 ///
 /// ```
@@ -66,6 +72,8 @@ pub struct Command {
     pub output: Option<Mark>,
     /// Where it ended, with its exit code.
     pub end: Option<Mark>,
+    /// Where the next prompt begins, if that came without word of this one's end.
+    pub next: Option<Mark>,
 }
 
 impl Command {
@@ -283,6 +291,7 @@ impl Screen {
             let slot = match mark.kind {
                 MarkKind::PromptStart => {
                     if current != Command::default() {
+                        current.next = Some(mark);
                         commands.push(std::mem::take(&mut current));
                     }
                     &mut current.prompt
@@ -323,8 +332,9 @@ impl Screen {
     #[must_use]
     pub fn output_of(&self, command: &Command) -> Option<String> {
         let from = command.output?;
-        let to = command.end.map_or_else(|| self.cursor_pos(), |end| pos_of(&end));
-        Some(self.text_between(pos_of(&from), to, Wrap::Joined))
+        let to = command.end.or(command.next);
+        let to = to.map_or_else(|| self.cursor_pos(), |it| Pos::from(&it));
+        Some(self.text_between(Pos::from(&from), to, Wrap::Joined))
     }
 
     /// What was typed for a command, as the screen shows it.
@@ -340,20 +350,27 @@ impl Screen {
     #[must_use]
     pub fn typed_of(&self, command: &Command) -> Option<String> {
         let from = command.typed?;
-        let to = command.output.map_or_else(|| self.cursor_pos(), |output| pos_of(&output));
-        let text = self.text_between(pos_of(&from), to, Wrap::Joined);
+        let to = command.output.or(command.end).or(command.next);
+        let to = to.map_or_else(|| self.cursor_pos(), |it| Pos::from(&it));
+        let text = self.text_between(Pos::from(&from), to, Wrap::Joined);
         Some(text.trim_end_matches('\n').to_owned())
     }
 
-    fn cursor_pos(&self) -> Pos {
+    /// The cell the cursor is at, by the number of its row; one past the last column if a wrap is
+    /// pending.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x2".parse().unwrap(), Options::default());
+    /// screen.feed(b"1\r\n2\r\n3");
+    /// assert_eq!((screen.cursor().row, screen.cursor_pos().row), (1, 2));
+    /// ```
+    #[must_use]
+    pub fn cursor_pos(&self) -> Pos {
         let place = self.terminal.cursor;
         Pos {
             row: self.top_row() + place.y as u64,
             col: (place.x + usize::from(place.pending)) as u16,
         }
     }
-}
-
-fn pos_of(mark: &Mark) -> Pos {
-    Pos { row: mark.row, col: mark.col }
 }

@@ -11,8 +11,9 @@ use super::Terminal;
 use crate::event::Event;
 use crate::parser::{MAX_STRING, StringSequence};
 
-/// How many pictures are kept; the oldest go first.
-const MAX_GRAPHICS: usize = 64;
+/// How many pictures, or pieces of pictures, are kept; the oldest go first. Programs send pictures
+/// in pieces of 4 KiB, so that many pieces reach the bound below first.
+const MAX_GRAPHICS: usize = 1024;
 
 /// How much all pictures together may take.
 const MAX_GRAPHIC_BYTES: usize = 4 * MAX_STRING;
@@ -109,6 +110,12 @@ impl Graphics {
         self.retain(|it| !it.alternate);
     }
 
+    /// Forgets all kitty pictures. Which of them a program means takes decoding more than we do;
+    /// one too few shows as a gap, one too many would show what was meant to be gone.
+    fn forget_kitty(&mut self) {
+        self.retain(|it| it.kind != GraphicKind::Kitty);
+    }
+
     fn retain(&mut self, keep: impl Fn(&Graphic) -> bool) {
         if !self.list.is_empty() {
             self.list.retain(keep);
@@ -141,11 +148,13 @@ impl Terminal {
         let bands = 1 + string.payload.iter().filter(|&&byte| byte == b'-').count();
         let cell = self.options.cell_pixels.1.max(1) as usize;
         let rows = (bands * 6).div_ceil(cell).min(self.rows);
-        let params: Vec<String> = string.csi.params.values().iter().map(u16::to_string).collect();
-        let mut bytes = format!("\x1bP{}q", params.join(";")).into_bytes();
+        let mut bytes = b"\x1bP".to_vec();
+        string.csi.params.write(&mut bytes);
+        bytes.push(b'q');
         bytes.extend_from_slice(string.payload);
         bytes.extend_from_slice(b"\x1b\\");
         self.place(GraphicKind::Sixel, bytes, rows);
+        self.happened.event(Event::Graphic);
         self.carriage_return();
         (0..rows).for_each(|_| self.index());
     }
@@ -168,6 +177,9 @@ impl Terminal {
         if value(b"a") == Some(b"q") {
             return self.reply(format_args!("\x1b_Gi={id};OK\x1b\\"));
         }
+        if value(b"a") == Some(b"d") {
+            return self.graphics.forget_kitty();
+        }
         let mut bytes = b"\x1b_".to_vec();
         bytes.extend_from_slice(string.payload);
         bytes.extend_from_slice(b"\x1b\\");
@@ -175,6 +187,10 @@ impl Terminal {
         let shown = value(b"a") == Some(b"T") || value(b"a") == Some(b"p");
         let stays = value(b"C") == Some(b"1");
         self.place(GraphicKind::Kitty, bytes, rows as usize);
+        // A picture comes in pieces (`m=1`), or only to be shown later.
+        if shown && value(b"m") != Some(b"1") {
+            self.happened.event(Event::Graphic);
+        }
         if shown && !stays {
             (1..rows).for_each(|_| self.index());
             let cols = number(b"c").unwrap_or(0).min(self.cols as u32) as usize;
@@ -192,6 +208,5 @@ impl Terminal {
             bytes: bytes.into(),
         };
         self.graphics.push(graphic);
-        self.happened.event(Event::Graphic);
     }
 }

@@ -16,6 +16,7 @@ impl Terminal {
 
     fn set_mode(&mut self, private: bool, number: u16, set: bool) {
         let Some(entry) = modes::entry(private, number) else { return };
+        let before = self.modes;
         match entry.effect {
             Effect::Bit => self.modes.set(entry.bit, set),
             Effect::MouseTracking => self.set_one_of(MOUSE_TRACKING, entry.bit, set),
@@ -34,7 +35,21 @@ impl Terminal {
                 self.report_size_in_band();
             }
         }
-        self.happened.event(Event::Mode { mode: entry.mode, set });
+        if self.modes.contains(entry.bit) != before.contains(entry.bit) {
+            self.happened.event(Event::Mode { mode: entry.mode, set });
+        }
+    }
+
+    /// Tells which modes are not what they were: a reset changes several at once.
+    pub(super) fn report_changes(&mut self, before: Modes) {
+        // Of the numbers that enter the alternate screen the newest stands for all.
+        let named = modes::TABLE.iter().filter(|it| !matches!(it.mode.number, 47 | 1047));
+        for entry in named {
+            let set = self.modes.contains(entry.bit);
+            if set != before.contains(entry.bit) {
+                self.happened.event(Event::Mode { mode: entry.mode, set });
+            }
+        }
     }
 
     /// Of some modes one at most is set; resetting any resets all.

@@ -107,7 +107,7 @@ impl Terminal {
 
     /// OSC 9: progress (`4;state;percent`) or a notification.
     pub(super) fn notify(&mut self, text: &str) {
-        let Some(progress) = text.strip_prefix("4;") else {
+        let Some(progress) = text.strip_prefix("4;").or((text == "4").then_some("0")) else {
             let body = clean(text, MAX_TEXT);
             return self.happened.event(Event::Notification { title: String::new(), body });
         };

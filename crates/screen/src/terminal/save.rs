@@ -42,6 +42,13 @@ impl Terminal {
 
     /// DECSTR.
     pub(super) fn soft_reset(&mut self) {
+        let before = self.modes;
+        self.reset_state();
+        self.report_changes(before);
+    }
+
+    /// What both resets have in common.
+    fn reset_state(&mut self) {
         self.modes.remove(Modes::INSERT | Modes::ORIGIN | Modes::APP_CURSOR | Modes::APP_KEYPAD);
         self.modes.insert(Modes::CURSOR_VISIBLE | Modes::AUTOWRAP);
         self.top = 0;
@@ -56,13 +63,14 @@ impl Terminal {
     /// RIS. The history and the marks in it stay: a program that resets its terminal does not
     /// mean what others printed before it. (ED 3 says so when it is meant.)
     pub(super) fn hard_reset(&mut self) {
+        let before = self.modes;
         if self.is_alternate() {
             self.leave_alternate();
         }
         self.other = None;
         self.modes = Modes::INITIAL;
         self.saved_modes = None;
-        self.soft_reset();
+        self.reset_state();
         self.grid.keyboard = KeyboardStack::default();
         self.other_keys = 0;
         self.rectangle = false;
@@ -75,5 +83,6 @@ impl Terminal {
             self.blank_row(y, 0);
         }
         self.history.close();
+        self.report_changes(before);
     }
 }

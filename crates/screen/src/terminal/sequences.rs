@@ -8,21 +8,14 @@ use crate::parser::{Csi, Params, StringSequence};
 use crate::style::Attrs;
 
 /// One sequence, for the documentation.
-///
-/// ```
-/// use greenroom_screen::Sequence;
-///
-/// let bell = Sequence { form: "BEL", name: "bell", does: "reported as an event" };
-/// assert!(greenroom_screen::reference().contains(bell.does));
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sequence {
+pub(crate) struct Sequence {
     /// How it is written, such as `CSI ? Pm h`.
-    pub form: &'static str,
+    pub(crate) form: &'static str,
     /// Its name, such as `DECSET`.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// What it does.
-    pub does: &'static str,
+    pub(crate) does: &'static str,
 }
 
 macro_rules! csi {
