@@ -69,6 +69,28 @@ pub enum Event {
     Graphic,
 }
 
+impl Event {
+    /// How many bytes of text it carries.
+    pub(crate) fn text_len(&self) -> usize {
+        match self {
+            Event::Title(text) | Event::Link(text) => text.len(),
+            Event::Cwd { host: one, path: two } | Event::Notification { title: one, body: two } => {
+                one.len() + two.len()
+            }
+            Event::Clipboard(Clipboard::Set { base64, selection }) => {
+                base64.len() + selection.len()
+            }
+            Event::Clipboard(Clipboard::Query { selection }) => selection.len(),
+            Event::Bell
+            | Event::Progress(_)
+            | Event::Mark(_)
+            | Event::Mode { .. }
+            | Event::SizeRequest { .. }
+            | Event::Graphic => 0,
+        }
+    }
+}
+
 /// A clipboard request.
 ///
 /// Whether to grant it is for whoever owns a clipboard: the screen only tells.

@@ -4,7 +4,7 @@
 //! their own terminal answer too, nor have it do what a stranger's bytes say. A [`Filter`] takes
 //! such sequences out of the stream and passes everything else on, byte for byte.
 
-use crate::parser::{Actor, Csi, Parser, StringKind, StringSequence};
+use crate::parser::{Actor, Csi, Params, Parser, StringKind, StringSequence, osc_number};
 
 /// How many bytes of a sequence are held back until it can be judged. A longer one is a string
 /// whose beginning already tells what it is.
@@ -12,6 +12,9 @@ const MAX_HELD: usize = crate::parser::MAX_OSC + 64;
 
 /// How many controls inside a sequence that is not passed are passed on.
 const MAX_CONTROLS: usize = 4096;
+
+/// The mode that makes a terminal report its size as soon as it is set.
+const REPORTING_MODE: u16 = 2048;
 
 /// What a filter takes out.
 ///
@@ -76,6 +79,8 @@ struct Judge {
     whole: bool,
     /// Controls met on the way; inside a sequence they act all the same.
     controls: Vec<u8>,
+    /// What passes of a sequence that is taken out.
+    instead: Vec<u8>,
 }
 
 impl Filter {
@@ -124,6 +129,7 @@ impl Filter {
             rest = later;
             if !was_ground {
                 self.controls.extend_from_slice(&judge.controls);
+                self.controls.extend_from_slice(&judge.instead);
             }
             let blocked = judge.blocked || !judge.whole;
             if was_ending && used == 0 {
@@ -199,6 +205,12 @@ impl Filter {
             self.pass_text(&held, out);
         } else if overlong || blocked && held != b"\x1b\\" {
             self.pass_text(&controls, out);
+        } else if let Some(picture) = held.strip_prefix(b"\x1b_G")
+            && self.policy.queries
+            && is_answered(picture)
+        {
+            out.extend_from_slice(b"\x1b_Gq=2,");
+            out.extend_from_slice(picture);
         } else {
             out.extend_from_slice(&held);
         }
@@ -219,7 +231,7 @@ impl Filter {
 
 impl Judge {
     fn new(policy: Policy) -> Judge {
-        Judge { policy, blocked: false, whole: false, controls: Vec::new() }
+        Judge { policy, blocked: false, whole: false, controls: Vec::new(), instead: Vec::new() }
     }
 }
 
@@ -246,7 +258,10 @@ impl Actor for Judge {
         let params = &csi.params;
         self.blocked |= match (csi.prefix, csi.intermediate, csi.last) {
             (_, 0, b'c' | b'n') if csi.prefix != b'>' || csi.last == b'c' => queries,
-            (_, b'$', b'p') | (b'?', b'$', b'u') => queries,
+            (_, b'$', b'p' | b'u') => queries,
+            (_, b'#', b'R' | b'|') | (_, b'\'', b'|') | (_, b'"', b'v') | (b'?', 0, b'g') => {
+                queries
+            }
             (b'>', 0, b'q') | (b'?', 0, b'u') | (b'?', 0, b'm') => queries,
             (0, 0, b'x') | (0, b'*', b'y') | (0, b'$', b'w') | (0, b'&', b'u') => queries,
             (b'?', 0, b'S') => queries,
@@ -257,7 +272,10 @@ impl Actor for Judge {
             },
             (0 | b'?', 0, b'i') => actions,
             // Setting the mode reports the size at once.
-            (b'?', 0, b'h') => queries && params.values().contains(&2048),
+            (b'?', 0, b'h') if queries && params.values().contains(&REPORTING_MODE) => {
+                self.pass_other_modes(params);
+                true
+            }
             _ => false,
         };
     }
@@ -265,6 +283,9 @@ impl Actor for Judge {
     fn string(&mut self, string: &StringSequence<'_>) {
         self.whole = true;
         let Policy { queries, clipboard, actions, graphics } = self.policy;
+        // Some terminals would end the string there and read on as if it were a sequence.
+        let has_c1 = string.payload.windows(2).any(|it| matches!(it, [0xc2, 0x80..=0x9f]));
+        self.blocked |= has_c1;
         self.blocked |= match string.kind {
             StringKind::Osc => self.blocks_osc(string.payload),
             StringKind::Dcs => match (string.csi.intermediate, string.csi.last) {
@@ -282,19 +303,37 @@ impl Actor for Judge {
 }
 
 impl Judge {
+    /// Of a list of modes to set, all but the one that makes the terminal report.
+    fn pass_other_modes(&mut self, params: &Params) {
+        let others = params.values().iter().filter(|&&number| number != REPORTING_MODE);
+        for number in others {
+            self.instead.extend_from_slice(format!("\x1b[?{number}h").as_bytes());
+        }
+    }
+
     fn blocks_osc(&self, payload: &[u8]) -> bool {
-        let mut parts = payload.split(|&byte| byte == b';');
-        let number = parts.next().unwrap_or_default();
-        let asks = || payload.split(|&byte| byte == b';').any(|part| part == b"?");
+        let Policy { queries, clipboard, actions, .. } = self.policy;
+        let Some((number, rest)) = osc_number(payload) else { return actions };
+        let asks = || rest.split(|&byte| byte == b';').any(|part| part == b"?");
         match number {
-            b"4" | b"5" | b"10" | b"11" | b"12" | b"13" | b"14" | b"15" | b"16" | b"17" | b"18"
-            | b"19" | b"21" => self.policy.queries && asks(),
-            b"52" => self.policy.clipboard || asks(),
-            b"9" => self.policy.actions && !payload.starts_with(b"9;4;"),
-            b"777" | b"1337" | b"50" | b"60" | b"61" | b"3" | b"5522" => self.policy.actions,
+            4 | 5 | 10..=19 => queries && asks(),
+            // Terminals that know these take a question mark anywhere for a question.
+            21 | 22 | 99 => queries && rest.contains(&b'?') || number == 99 && actions,
+            52 => clipboard || asks(),
+            9 => actions && !rest.starts_with(b"4;"),
+            3 | 50 | 60 | 61 | 777 | 1337 | 5522 => actions,
             _ => false,
         }
     }
+}
+
+/// Whether kitty answers this picture command: it has a number and does not say to be quiet.
+fn is_answered(picture: &[u8]) -> bool {
+    let control = picture.split(|&byte| byte == b';').next().unwrap_or_default();
+    let mut pairs = control.split(|&byte| byte == b',');
+    let has = |key: &[u8]| pairs.clone().any(|pair| pair.starts_with(key));
+    let numbered = has(b"i=") || has(b"I=");
+    numbered && !pairs.any(|pair| pair == b"q=2")
 }
 
 /// A text that may stand in a list or a title.
@@ -309,9 +348,10 @@ pub fn sanitize(text: &str) -> String {
     let hidden = |c: char| {
         c.is_control()
             || matches!(c,
-                '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
-                | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+                '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+                | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
+                | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}'
+                | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
     };
     text.chars().filter(|&c| !hidden(c)).collect()
 }

@@ -28,6 +28,13 @@ use crate::style::Packed;
 /// The most lines a history may be asked to keep. A line costs at least eight bytes.
 pub(crate) const MAX_HISTORY: usize = 1_000_000;
 
+/// How many bytes a line may cost on average before old lines have to go early. Ordinary lines
+/// cost a tenth of it; a stream of nothing but the largest clusters would cost more.
+const BYTES_PER_LINE: usize = 2 * 1024;
+
+/// What even a short history may cost: some pages.
+const MIN_BYTES: usize = 1024 * 1024;
+
 /// How many surplus lines one push takes away. A narrower screen wraps the history into more
 /// lines than the limit; they go two for one, so that no single push pays for the resize and
 /// widening again at once loses nothing.
@@ -43,6 +50,10 @@ pub(crate) struct History {
     limit: usize,
     /// The number of the oldest line kept.
     first: u64,
+    /// What all pages but the open one hold.
+    bytes: usize,
+    /// What they may hold.
+    max_bytes: usize,
     /// Which number in the open page a style of the grid has.
     numbers: Vec<u32>,
     /// Tells numbers of the open page from those of earlier ones.
@@ -57,6 +68,8 @@ impl History {
             len: 0,
             limit: limit.min(MAX_HISTORY),
             first: 0,
+            bytes: 0,
+            max_bytes: limit.min(MAX_HISTORY).saturating_mul(BYTES_PER_LINE).max(MIN_BYTES),
             numbers: Vec::new(),
             epoch: 1,
         }
@@ -134,6 +147,7 @@ impl History {
         let mut page = match self.pages.back_mut() {
             Some(full) => {
                 let exact = full.clone();
+                self.bytes += exact.heap();
                 std::mem::replace(full, exact)
             }
             None => Page::default(),
@@ -141,6 +155,17 @@ impl History {
         page.reset(self.end());
         self.pages.push_back(page);
         self.forget_numbers();
+        self.bound_bytes();
+    }
+
+    /// Drops old pages while all together hold more than they may.
+    fn bound_bytes(&mut self) {
+        while self.bytes > self.max_bytes && self.pages.len() > 1 {
+            let before = self.pages.len();
+            while self.pages.len() == before {
+                self.drop_oldest();
+            }
+        }
     }
 
     /// Must be called when numbers of the grid's styles begin to mean something else.
@@ -168,6 +193,7 @@ impl History {
         self.first += 1;
         if self.skipped == page.len() {
             self.skipped = 0;
+            self.bytes = self.bytes.saturating_sub(page.heap());
             self.pages.pop_front();
         }
     }
@@ -177,18 +203,26 @@ impl History {
         self.first = self.end();
         self.pages.clear();
         self.skipped = 0;
+        self.bytes = 0;
         self.len = 0;
         self.forget_numbers();
     }
 
     /// Starts over empty, with the same limit and the same first number.
     pub(crate) fn rebuilt(&self) -> History {
-        History { first: self.first, limit: self.limit, ..History::new(0) }
+        let History { first, limit, max_bytes, .. } = *self;
+        History { first, limit, max_bytes, ..History::new(0) }
     }
 
     /// Changes how many lines may be kept; surplus ones go as new ones come.
     pub(crate) fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
+    }
+
+    /// Takes the bounds of a history of this limit; surplus lines go as new ones come.
+    pub(crate) fn bound_to(&mut self, limit: usize) {
+        let History { limit, max_bytes, .. } = History::new(limit);
+        (self.limit, self.max_bytes) = (limit, max_bytes);
     }
 
     /// Takes the newest line away again: a taller screen shows it. Says what its styles mean.
@@ -201,8 +235,12 @@ impl History {
         self.len -= 1;
         if page.len() == 0 || (self.pages.len() == 1 && self.len == 0) {
             self.pages.pop_back();
+            // The page before is open now, and no longer counted.
+            let open = self.pages.back().map_or(0, Page::heap);
+            self.bytes = self.bytes.saturating_sub(open);
             if self.pages.is_empty() {
                 self.skipped = 0;
+                self.bytes = 0;
             }
             self.forget_numbers();
         }
@@ -264,6 +302,7 @@ impl History {
             page.set_start(self.end());
         }
         self.len += page.len() - skipped;
+        self.bytes += self.pages.back().map_or(0, Page::heap);
         self.pages.push_back(page);
         self.forget_numbers();
         true

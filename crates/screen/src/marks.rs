@@ -9,33 +9,46 @@ const MAX_MARKS: usize = 4096;
 
 /// The marks, in the order they came.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Marks(VecDeque<Mark>);
+pub(crate) struct Marks {
+    marks: VecDeque<Mark>,
+    /// No mark is in a row before this one.
+    lowest: u64,
+}
 
 impl Marks {
     pub(crate) fn push(&mut self, mark: Mark) {
-        if self.0.len() == MAX_MARKS {
-            self.0.pop_front();
+        if self.marks.len() == MAX_MARKS {
+            self.marks.pop_front();
         }
-        self.0.push_back(mark);
+        self.lowest = if self.marks.is_empty() { mark.row } else { self.lowest.min(mark.row) };
+        self.marks.push_back(mark);
     }
 
-    /// Forgets the marks in rows before `first`.
+    /// Forgets the marks in rows before `first`. They mostly come in the order of their rows, but
+    /// a program may go up and mark there.
     #[inline]
     pub(crate) fn trim(&mut self, first: u64) {
-        while self.0.front().is_some_and(|mark| mark.row < first) {
-            self.0.pop_front();
+        if self.lowest < first && !self.marks.is_empty() {
+            self.marks.retain(|mark| mark.row >= first);
+            self.lowest = self.marks.iter().map(|mark| mark.row).min().unwrap_or(0);
         }
     }
 
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Mark> + ExactSizeIterator {
-        self.0.iter()
+        self.marks.iter()
     }
 
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Mark> {
-        self.0.iter_mut()
+    /// Gives every mark a new place, in order.
+    pub(crate) fn relocate(&mut self, mut new: impl FnMut() -> Option<(u64, u16)>) {
+        for mark in &mut self.marks {
+            if let Some((row, col)) = new() {
+                (mark.row, mark.col) = (row, col);
+            }
+        }
+        self.lowest = self.marks.iter().map(|mark| mark.row).min().unwrap_or(0);
     }
 
     pub(crate) fn heap(&self) -> usize {
-        self.0.capacity() * size_of::<Mark>()
+        self.marks.capacity() * size_of::<Mark>()
     }
 }

@@ -52,10 +52,13 @@ pub(crate) struct Palette(Vec<(Slot, Rgb)>);
 impl Palette {
     /// A colour as it is now.
     pub(crate) fn get(&self, slot: Slot) -> Rgb {
-        match self.0.binary_search_by_key(&slot, |&(slot, _)| slot) {
-            Ok(at) => self.0[at].1,
-            Err(_) => default(slot),
-        }
+        self.changed(slot).unwrap_or_else(|| default(slot))
+    }
+
+    /// A colour, if a program changed it.
+    pub(crate) fn changed(&self, slot: Slot) -> Option<Rgb> {
+        let at = self.0.binary_search_by_key(&slot, |&(slot, _)| slot).ok()?;
+        Some(self.0[at].1)
     }
 
     pub(crate) fn set(&mut self, slot: Slot, rgb: Rgb) {
@@ -84,7 +87,7 @@ impl Palette {
 }
 
 /// What a slot is before a program changes it: xterm's palette, light grey on black.
-fn default(slot: Slot) -> Rgb {
+pub(crate) fn default(slot: Slot) -> Rgb {
     let index = match slot {
         Slot::Foreground | Slot::Cursor => 7,
         Slot::Background => 0,

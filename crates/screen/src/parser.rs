@@ -21,6 +21,7 @@ mod utf8;
 
 pub(crate) use params::Params;
 pub(crate) use scan::printable;
+pub(crate) use strings::osc_number;
 use utf8::Decoded;
 
 /// The longest OSC payload kept: far above any title, path or link, and room for a screenful of

@@ -158,10 +158,11 @@ impl Terminal {
     /// Moves marks and pictures where their text went, at most to the screen's last row.
     fn move_marks(&mut self, places: &[Tracked], last: u64) {
         let mut places = places.iter().skip(SAVED + 1);
-        for (mark, to) in self.marks.iter_mut().zip(&mut places) {
-            mark.row = to.row.min(last);
-            mark.col = (to.col + usize::from(to.pending)) as u16;
-        }
+        let mut marks = places.by_ref().take(self.marks.iter().len());
+        self.marks.relocate(|| {
+            let to = marks.next()?;
+            Some((to.row.min(last), (to.col + usize::from(to.pending)) as u16))
+        });
         self.graphics.relocate(|_| places.next().map(|to| (to.row.min(last), to.col as u16)));
     }
 

@@ -10,8 +10,9 @@ use crate::keys::{KeyModes, KittyFlags, MouseEncoding, MouseModes, MouseTracking
 use crate::links::Link;
 use crate::modes::Modes;
 use crate::options::Options;
+use crate::palette::Slot;
 use crate::parser::Parser;
-use crate::style::LinkId;
+use crate::style::{Attrs, Color, LinkId, Style};
 use crate::terminal::{Graphic, Terminal};
 
 /// A terminal's screen, history and state.
@@ -505,6 +506,29 @@ impl Screen {
     #[must_use]
     pub fn link(&self, link: LinkId) -> Option<&Link> {
         self.terminal.links.get(link.0)
+    }
+
+    /// Whether a person looking at this screen cannot see text in this style: as
+    /// [`Style::is_invisible`], with the colours as the program changed them.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x2".parse().unwrap(), Options::default());
+    /// screen.feed(b"\x1b]4;1;#102030\x07\x1b[31;48;2;16;32;48mhidden");
+    /// let style = screen.line(0).unwrap().cell(0).unwrap().style;
+    /// assert!(screen.hides(&style) && !style.is_invisible());
+    /// ```
+    #[must_use]
+    pub fn hides(&self, style: &Style) -> bool {
+        let palette = &self.terminal.palette;
+        // What the default colours are is the viewer's, unless the program set them.
+        let looks = |color, default| match color {
+            Color::Default => palette.changed(default),
+            Color::Indexed(index) => Some(palette.get(Slot::Indexed(index))),
+            Color::Rgb(r, g, b) => Some((r, g, b)),
+        };
+        let (fg, bg) = (looks(style.fg, Slot::Foreground), looks(style.bg, Slot::Background));
+        style.attrs.contains(Attrs::HIDDEN) || (fg.is_some() && fg == bg)
     }
 
     /// How keys are to be encoded for the program now.

@@ -11,6 +11,8 @@ pub(crate) use table::{StyleId, StyleTable};
 
 use bitflags::bitflags;
 
+use crate::palette::{self, Slot};
+
 /// A colour as the program named it; what it looks like is the viewer's palette.
 ///
 /// ```
@@ -152,7 +154,13 @@ impl Style {
     /// ```
     #[must_use]
     pub fn is_invisible(&self) -> bool {
-        self.attrs.contains(Attrs::HIDDEN) || (self.fg == self.bg && self.fg != Color::Default)
+        let looks = |color| match color {
+            Color::Default => None,
+            Color::Indexed(index) => Some(palette::default(Slot::Indexed(index))),
+            Color::Rgb(r, g, b) => Some((r, g, b)),
+        };
+        let (fg, bg) = (looks(self.fg), looks(self.bg));
+        self.attrs.contains(Attrs::HIDDEN) || (fg.is_some() && fg == bg)
     }
 }
 

@@ -267,8 +267,14 @@ impl Terminal {
     /// Heap bytes held.
     pub(crate) fn heap(&self) -> usize {
         let other = self.other.as_ref().map_or(0, |grid| grid.heap() + size_of::<Grid>());
+        let below: usize = self.below.iter().map(|row| row.heap() + size_of::<Row>()).sum();
+        let cwd = self.cwd.as_ref().map_or(0, |(host, path)| host.len() + path.len());
         self.grid.heap()
             + other
+            + below
+            + cwd
+            + self.titles.heap()
+            + self.line_ends.capacity() * size_of::<lines::RowEnd>()
             + self.history.heap()
             + self.styles.heap()
             + self.links.heap()

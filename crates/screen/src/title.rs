@@ -34,6 +34,10 @@ impl Titles {
         some
     }
 
+    pub(crate) fn heap(&self) -> usize {
+        self.current.capacity() + self.stack.iter().map(|it| it.capacity() + 24).sum::<usize>()
+    }
+
     pub(crate) fn clear_stack(&mut self) {
         self.stack.clear();
     }

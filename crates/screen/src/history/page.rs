@@ -254,7 +254,7 @@ impl Page {
     }
 
     /// Heap bytes held.
-    pub(super) fn heap(&self) -> usize {
+    pub(crate) fn heap(&self) -> usize {
         self.text.capacity()
             + self.lines.capacity() * size_of::<Line>()
             + self.extra.capacity()

@@ -68,3 +68,18 @@ fn without_a_history_lines_only_count() {
     history.push(&row("gone", false), &[Packed::DEFAULT]);
     assert_eq!((history.len(), history.end()), (0, 1));
 }
+
+#[test]
+fn lines_that_cost_too_much_go_early() {
+    let mut history = History::new(1000);
+    let mut wide = Row::default();
+    for x in 0..80 {
+        wide.put_cluster(x, &format!("e{}", "\u{301}".repeat(30)), 1, 0);
+    }
+    for _ in 0..2000 {
+        history.push(&wide, &[Packed::DEFAULT]);
+    }
+    assert!(history.heap() < 3 * 1024 * 1024, "{}", history.heap());
+    assert!(history.len() > 300, "{}", history.len());
+    assert_eq!(history.end(), 2000);
+}

@@ -172,3 +172,15 @@ impl Parser {
         }
     }
 }
+
+/// The number an OSC begins with and what follows it: digits up to a semicolon or the end, leading
+/// zeros allowed, as terminals read it.
+pub(crate) fn osc_number(payload: &[u8]) -> Option<(u16, &[u8])> {
+    let end = payload.iter().position(|&byte| byte == b';').unwrap_or(payload.len());
+    let (digits, rest) = payload.split_at(end);
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let number = digits.iter().fold(0_u32, |number, &digit| params::digit(number, digit));
+    Some((number as u16, rest.strip_prefix(b";").unwrap_or(rest)))
+}

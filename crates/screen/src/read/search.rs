@@ -271,44 +271,47 @@ impl Query {
         let (start, end) = (page.text_start(first), page.text_start(last));
         let text = &page.text()[..end];
         let mut at = start;
+        // Whether each line is searched by itself, because a match once took in a line's end.
+        let mut by_line = false;
         while found.len() < limit && at < end {
-            let Some((from, to)) = self.find_in_line(text, at) else { return };
-            if let Some(place) = place(page, from, to) {
-                found.push(place);
+            let haystack = if by_line { &text[..line_end(text, at)] } else { text };
+            let Some((from, to)) = self.find(haystack, at) else {
+                if !by_line {
+                    return;
+                }
+                at = haystack.len() + 1;
+                continue;
+            };
+            if !by_line && memchr::memchr(b'\n', &text[from..to]).is_some() {
+                by_line = true;
+                at = at.max(line_start(text, from));
+                continue;
             }
+            found.extend((from < to).then(|| place(page, from, to)).flatten());
             at = to.max(from + 1);
         }
     }
 
-    /// The next match at or after `at` that lies within one line.
-    fn find_in_line(&self, text: &[u8], mut at: usize) -> Option<(usize, usize)> {
+    /// The next match at or after `at`.
+    fn find(&self, text: &[u8], at: usize) -> Option<(usize, usize)> {
         match &self.finder {
             Find::Literal(finder) => {
                 let from = at + finder.find(text.get(at..)?)?;
                 Some((from, from + finder.needle().len()))
             }
-            Find::Regex(regex) => loop {
-                let found = regex.find_at(text, at)?;
-                if found.is_empty() {
-                    at = found.end() + 1;
-                    if at > text.len() {
-                        return None;
-                    }
-                    continue;
-                }
-                let Some(newline) = memchr::memchr(b'\n', found.as_bytes()) else {
-                    return Some((found.start(), found.end()));
-                };
-                // The expression took in a line end. What it finds in that line alone counts.
-                let line = found.start() + newline;
-                let alone = regex.find_at(&text[..line], found.start());
-                match alone.filter(|it| !it.is_empty()) {
-                    Some(alone) => return Some((alone.start(), alone.end())),
-                    None => at = line + 1,
-                }
-            },
+            Find::Regex(regex) => regex.find_at(text, at).map(|found| (found.start(), found.end())),
         }
     }
+}
+
+/// Where the line that byte `at` is in ends.
+fn line_end(text: &[u8], at: usize) -> usize {
+    memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |newline| at + newline)
+}
+
+/// Where the line that byte `at` is in begins.
+fn line_start(text: &[u8], at: usize) -> usize {
+    memchr::memrchr(b'\n', &text[..at]).map_or(0, |newline| newline + 1)
 }
 
 /// Where the bytes `from..to` of a page's text stand.

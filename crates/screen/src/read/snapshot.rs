@@ -18,7 +18,7 @@ use crate::style::{LinkId, Packed, StyleId};
 pub(super) struct Rows {
     pub(super) rows: Vec<Row>,
     palette: Vec<Packed>,
-    /// The screen's number of each style in `palette`.
+    /// The number in `palette` of each of the screen's styles; zero for those not met yet.
     numbers: Vec<StyleId>,
     /// The links those styles refer to.
     links: Vec<(LinkId, Link)>,
@@ -29,7 +29,7 @@ impl Rows {
         Rows {
             rows: Vec::with_capacity(rows),
             palette: vec![Packed::DEFAULT],
-            numbers: vec![0],
+            numbers: Vec::new(),
             links: Vec::new(),
         }
     }
@@ -37,18 +37,17 @@ impl Rows {
     /// Adds a row; the screen's style numbers become those of this palette.
     pub(super) fn push(&mut self, row: &Row, styles: &[Packed]) {
         let mut row = row.clone();
-        let mut known = (0, 0);
+        if !row.styles().is_empty() {
+            self.numbers.resize(styles.len(), 0);
+        }
         let (palette, numbers) = (&mut self.palette, &mut self.numbers);
         row.map_styles(|id| {
-            if id != known.0 {
-                let found = numbers.iter().position(|&it| it == id).unwrap_or_else(|| {
-                    palette.push(styles.get(id as usize).copied().unwrap_or_default());
-                    numbers.push(id);
-                    numbers.len() - 1
-                });
-                known = (id, found as StyleId);
+            let Some(number) = numbers.get_mut(id as usize) else { return 0 };
+            if *number == 0 && id != 0 {
+                palette.push(styles.get(id as usize).copied().unwrap_or_default());
+                *number = palette.len() as StyleId - 1;
             }
-            known.1
+            *number
         });
         self.rows.push(row);
     }

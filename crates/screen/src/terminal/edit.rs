@@ -131,12 +131,16 @@ impl Terminal {
         let (styles, grid) = (&self.styles, &mut self.grid);
         let row = grid.row_mut(y);
         row.stamp = generation;
+        let is_protected = |style| styles.get(style).contains(crate::style::Attrs::PROTECTED);
         let to = if style == 0 { to.min(row.len()) } else { to };
-        for x in from..to {
-            let protected = styles.get(row.style(x)).contains(crate::style::Attrs::PROTECTED);
-            if !protected {
-                row.erase(x, x + 1, style);
+        if row.runs().any(|(_, style)| is_protected(style)) {
+            for x in from..to {
+                if !is_protected(row.style(x)) {
+                    row.erase(x, x + 1, style);
+                }
             }
+        } else {
+            row.erase(from, to, style);
         }
         self.settle(y);
     }

@@ -14,7 +14,7 @@ impl Terminal {
         }
     }
 
-    fn set_mode(&mut self, private: bool, number: u16, set: bool) {
+    pub(super) fn set_mode(&mut self, private: bool, number: u16, set: bool) {
         let Some(entry) = modes::entry(private, number) else { return };
         let before = self.modes;
         match entry.effect {
@@ -35,7 +35,9 @@ impl Terminal {
                 self.report_size_in_band();
             }
         }
-        if self.modes.contains(entry.bit) != before.contains(entry.bit) {
+        if entry.bit != Modes::ALTERNATE {
+            self.report_changes(before);
+        } else if self.modes.contains(entry.bit) != before.contains(entry.bit) {
             self.happened.event(Event::Mode { mode: entry.mode, set });
         }
     }

@@ -6,7 +6,7 @@ use super::Terminal;
 use crate::event::{Clipboard, Event, Mark, MarkKind, Progress};
 use crate::links::Link;
 use crate::palette::{self, Slot};
-use crate::parser::StringSequence;
+use crate::parser::{StringSequence, osc_number};
 use crate::title::clean;
 
 /// The longest folder, host or notification reported.
@@ -18,9 +18,8 @@ const MAX_COLORS: usize = 256;
 impl Terminal {
     /// OSC, by its number.
     pub(super) fn operating_system(&mut self, string: &StringSequence<'_>) {
-        let payload = String::from_utf8_lossy(string.payload);
-        let (number, rest) = payload.split_once(';').unwrap_or((&payload, ""));
-        let Ok(number) = number.parse::<u16>() else { return };
+        let Some((number, rest)) = osc_number(string.payload) else { return };
+        let rest = &String::from_utf8_lossy(rest);
         self.dispatch_osc(number, rest, string);
     }
 
@@ -108,6 +107,11 @@ impl Terminal {
     /// OSC 9: progress (`4;state;percent`) or a notification.
     pub(super) fn notify(&mut self, text: &str) {
         let Some(progress) = text.strip_prefix("4;").or((text == "4").then_some("0")) else {
+            // ConEmu's other numbered commands (`9;folder`, `12`…) are no notifications.
+            let number = text.split(';').next().unwrap_or(text);
+            if (1..=2).contains(&number.len()) && number.bytes().all(|it| it.is_ascii_digit()) {
+                return;
+            }
             let body = clean(text, MAX_TEXT);
             return self.happened.event(Event::Notification { title: String::new(), body });
         };
@@ -139,7 +143,7 @@ impl Terminal {
         let request = if data == "?" {
             Clipboard::Query { selection }
         } else {
-            Clipboard::Set { selection, base64: data.to_owned() }
+            Clipboard::Set { selection, base64: clean(data, data.len()) }
         };
         self.happened.event(Event::Clipboard(request));
     }

@@ -193,7 +193,17 @@ impl Terminal {
         let (width, mut text) = (row.width(at), String::new());
         row.push_glyph(at, &mut text);
         // More than a screenful would only print the same again.
-        for _ in 0..count.min(self.cols * self.rows) {
+        let count = count.min(self.cols * self.rows);
+        if let &[byte] = text.as_bytes()
+            && !self.modes.contains(Modes::INSERT)
+        {
+            // The character is what it was: no character set is asked again.
+            let charsets = std::mem::take(&mut self.charsets);
+            self.print_ascii(&vec![byte; count]);
+            self.charsets = charsets;
+            return;
+        }
+        for _ in 0..count {
             self.make_room(width);
             let (x, style) = (self.cursor.x, self.pen_style());
             if x + width > self.cols {

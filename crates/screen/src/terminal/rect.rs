@@ -3,6 +3,7 @@
 use super::Terminal;
 use crate::modes::Modes;
 use crate::parser::Params;
+use crate::row::Glyph;
 use crate::style::Attrs;
 use crate::unicode::Class;
 
@@ -107,15 +108,22 @@ impl Terminal {
         if !self.options.checksums {
             return;
         }
+        if self.happened.is_full() {
+            return;
+        }
         let id = params.get(0);
         let mut sum = 0_u16;
         if let Some(rect) = self.rect(params, 2) {
             for y in rect.top..rect.bottom {
                 let row = self.grid.row(y);
                 for x in rect.left..rect.right {
-                    let mut text = String::new();
-                    row.push_glyph(x, &mut text);
-                    let glyph: u16 = text.chars().fold(0, |sum, c| sum.wrapping_add(c as u16));
+                    let glyph = match row.glyph(x) {
+                        Glyph::Char(c) => c as u16,
+                        Glyph::Cluster(text) => {
+                            text.chars().fold(0, |sum: u16, c| sum.wrapping_add(c as u16))
+                        }
+                        Glyph::Tail => 0,
+                    };
                     sum = sum.wrapping_sub(glyph);
                 }
             }
