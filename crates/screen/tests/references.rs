@@ -10,6 +10,8 @@
 mod case;
 #[path = "support/deadline.rs"]
 mod deadline;
+#[path = "references/dumps.rs"]
+mod dumps;
 #[path = "references/generated.rs"]
 mod generated;
 #[path = "references/inputs.rs"]

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 
-use crate::cargo;
+use crate::workspace::cargo;
 
 pub(crate) const USAGE: &str = "screen [--quick] [--save]";
 

@@ -1,34 +1,59 @@
 //! `cargo xtask <command>`: everything a developer runs in this repository, the same everywhere.
 //!
-//! One file a command, one line in [`COMMANDS`]. Needs nothing but cargo.
+//! One file a command, one line in [`COMMANDS`]. Needs nothing but cargo: what else a command
+//! needs, it installs ([`needs`]) or names.
 
 #![expect(clippy::print_stderr, reason = "a command's complaints are for the terminal")]
 
 use std::env;
-use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::Result;
 
 mod bench;
+mod docs;
+mod needs;
+mod test;
+mod tidy;
+mod unicode;
+mod workspace;
 
-/// A command: its name, what follows it, and what it does with the arguments after its name.
-type Entry = (&'static str, &'static str, fn(&[String]) -> Result<()>);
+/// One command of this program.
+struct Entry {
+    name: &'static str,
+    /// The arguments it takes, as the help shows them; without any it gets none.
+    usage: &'static str,
+    does: &'static str,
+    run: Run,
+}
+
+/// What a command does with the arguments after its name.
+type Run = fn(&[String]) -> Result<()>;
 
 /// The commands, in the order of the help.
-const COMMANDS: &[Entry] = &[("bench", bench::USAGE, bench::run)];
+const COMMANDS: &[Entry] = &[
+    entry("test", "", "installs what the suite needs and runs it", test::run),
+    entry("ci", "", "the same: what passes here passes there", test::run),
+    entry("tidy", "", "checks the rules no other tool checks", tidy::run),
+    entry("docs", "", "writes the generated part of docs/", docs::run),
+    entry("unicode", "", "writes the screen's table of widths", unicode::run),
+    entry("bench", bench::USAGE, "measures ours beside its peers", bench::run),
+];
+
+const fn entry(name: &'static str, usage: &'static str, does: &'static str, run: Run) -> Entry {
+    Entry { name, usage, does, run }
+}
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let name = arguments.first().map(String::as_str);
-    let Some((_, _, run)) = COMMANDS.iter().find(|entry| Some(entry.0) == name) else {
+    let Some((entry, rest)) = find(&arguments) else {
         eprintln!("usage: cargo xtask <command>");
-        for (name, usage, _) in COMMANDS {
-            eprintln!("  {name} {usage}");
+        for Entry { name, usage, does, .. } in COMMANDS {
+            eprintln!("  {:32} {does}", format!("{name} {usage}"));
         }
         return ExitCode::from(2);
     };
-    match run(&arguments[1..]) {
+    match (entry.run)(rest) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -37,19 +62,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Starts a cargo command in the root of the workspace, wherever the developer stands.
-fn cargo(arguments: &[&str]) -> Result<()> {
-    // The cargo that runs us, so that a chosen toolchain stays chosen.
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    // Asked now, not when we were built: worktrees may share a target folder and so this program.
-    let own = env::var_os("CARGO_MANIFEST_DIR").context("run this as `cargo xtask`")?;
-    let root = Path::new(&own).ancestors().nth(2).context("finding the root of the workspace")?;
-    let line = arguments.join(" ");
-    let status = Command::new(cargo)
-        .args(arguments)
-        .current_dir(root)
-        .status()
-        .with_context(|| format!("starting `cargo {line}`"))?;
-    ensure!(status.success(), "`cargo {line}` failed: {status}");
-    Ok(())
+/// The command that was asked for, with its arguments.
+fn find(arguments: &[String]) -> Option<(&'static Entry, &[String])> {
+    let (name, rest) = arguments.split_first()?;
+    let entry = COMMANDS.iter().find(|entry| entry.name == name)?;
+    (rest.is_empty() || !entry.usage.is_empty()).then_some((entry, rest))
 }

@@ -1,3 +1,5 @@
+//! Every peer draws the same simple screens.
+
 use greenroom_model::Size;
 
 use super::Contender;

@@ -1,3 +1,5 @@
+//! The inputs are what they say.
+
 use greenroom_model::Size;
 
 use super::{all, log};

@@ -1,3 +1,5 @@
+//! Tables and targets, rendered.
+
 use std::time::Duration;
 
 use greenroom_model::Size;

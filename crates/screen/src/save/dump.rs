@@ -17,6 +17,7 @@ use crate::row::Row;
 use crate::screen::Screen;
 use crate::style::Packed;
 use crate::terminal::{Place, SavedCursor, Terminal};
+use crate::unicode::Class;
 
 impl Screen {
     /// Bytes that, fed to an empty screen or terminal of the same size, bring everything back.
@@ -217,7 +218,9 @@ impl Dump<'_> {
     fn wrap_into(&mut self, row: &Row, apart: bool) {
         let Some(before) = self.wrapping.take() else { return };
         let gap = before < self.terminal.cols;
-        if row.len() == 0 || apart || gap && row.width(0) == 1 {
+        // Some terminals grow a glyph in place where we move it to the next row.
+        let wide = |c: char| Class::of(c).width() == 2;
+        if row.len() == 0 || apart || gap && !row.glyph_text(0).starts_with(wide) {
             self.painter.pen(Packed::DEFAULT);
             self.painter.bytes(if gap { "\u{3000}\r\x1b[2X".as_bytes() } else { b" \r\x1b[X" });
         }

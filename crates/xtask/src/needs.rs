@@ -1,0 +1,71 @@
+//! What the suite needs besides cargo, and how a machine gets it.
+//!
+//! On a fresh Debian machine with Rust and Node the missing rest is installed, as root; elsewhere
+//! it is named. Not here: the npm packages of a test, which the test itself installs.
+
+use std::env;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+use crate::workspace::{cargo, cargo_command, run};
+
+/// The programs the tests start, each in the Debian package of the same name.
+const PACKAGED: &[&str] = &["tmux", "vim", "zsh"];
+
+/// Programs Debian has too old to install for somebody: the tests want Node 20.
+const FOUND: &[&str] = &["node", "npm"];
+
+/// Installs what is missing, or says what is.
+pub(crate) fn install() -> Result<()> {
+    for program in FOUND {
+        ensure!(is_found(program), "`{program}` is missing: install Node 20 or newer, with npm");
+    }
+    let missing: Vec<&str> = PACKAGED.iter().copied().filter(|it| !is_found(it)).collect();
+    if !missing.is_empty() {
+        install_packages(&missing)?;
+    }
+    if !has_nextest()? {
+        eprintln!("==> installing cargo-nextest, once");
+        cargo(&["install", "cargo-nextest", "--locked"])?;
+    }
+    Ok(())
+}
+
+fn install_packages(packages: &[&str]) -> Result<()> {
+    let names = packages.join(" ");
+    if !is_found("apt-get") {
+        bail!("missing: {names}; install them with this system's package manager");
+    }
+    if !is_root()? {
+        bail!("missing: {names}; only root can install them: `sudo apt-get install {names}`");
+    }
+    eprintln!("==> installing {names}");
+    apt_get(&["update"])?;
+    apt_get(&[&["install", "--yes", "--no-install-recommends"], packages].concat())
+}
+
+fn apt_get(arguments: &[&str]) -> Result<()> {
+    let mut command = Command::new("apt-get");
+    command.arg("--quiet=2").args(arguments).stdin(Stdio::null());
+    // A package that asks would wait for an answer nobody gives.
+    command.env("DEBIAN_FRONTEND", "noninteractive");
+    run(&mut command, &format!("apt-get {}", arguments.join(" ")))
+}
+
+/// Whether a program is on the path.
+fn is_found(program: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+fn is_root() -> Result<bool> {
+    let output = Command::new("id").arg("-u").output().context("starting `id -u`")?;
+    Ok(output.stdout.trim_ascii() == b"0")
+}
+
+fn has_nextest() -> Result<bool> {
+    let mut command = cargo_command(&["nextest", "--version"])?;
+    let output = command.output().context("starting `cargo nextest --version`")?;
+    Ok(output.status.success())
+}
