@@ -19,6 +19,10 @@ use crate::screen::{Fed, Screen};
 use crate::style::{Packed, StyleId};
 use crate::terminal::{MIN_COLS, Place, SavedCursor, Series, Terminal};
 
+/// How many rows under the cursor are kept when they do not fit: several screens of the tallest
+/// size. Those further down are lost, which takes a tall screen made both short and narrow.
+pub(crate) const MAX_BELOW: usize = 4 * Size::MAX_ROWS as usize;
+
 impl Screen {
     /// Changes the size.
     ///
@@ -118,7 +122,8 @@ impl Terminal {
         };
         let top = top.choose(series.roomy);
         let Tracked { row, col, .. } = places[ANCHOR];
-        self.series = Some(Series { row, col, ..series });
+        // So much text may wrap into so many rows that the oldest had to go.
+        self.series = Some(Series { row: row.max(self.history.first()), col, ..series });
         self.take_screen(grid, (total - top) as usize, rows);
         let new_cursor = places[CURSOR].place(top, rows, cols);
         if let Some(saved) = &mut grid.saved {
@@ -130,6 +135,8 @@ impl Terminal {
         if self.options.history_lines == 0 {
             self.history.clear();
         }
+        self.marks.trim(self.history.first());
+        self.graphics.trim(self.history.first());
         new_cursor
     }
 
@@ -169,8 +176,12 @@ impl Terminal {
     /// Takes the last `count` lines of the history as the screen; those past its height wait
     /// below it.
     fn take_screen(&mut self, grid: &mut Grid, count: usize, height: usize) {
+        let surplus = count.saturating_sub(height + MAX_BELOW);
+        for _ in 0..surplus {
+            self.history.pop(&mut Row::default());
+        }
         // The rows wait in `below` meanwhile, where a sweep for unused styles sees them.
-        for _ in 0..count {
+        for _ in surplus..count {
             let mut row = Row::default();
             let Some(palette) = self.history.pop(&mut row) else { break };
             self.adopt_styles(&mut row, &palette);

@@ -73,3 +73,17 @@ fn what_is_cut_off_is_not_completed_by_what_follows() {
     check("9x2", b"!\x1bPq\x07\x1bPq\x07");
     check("9x2", b"\x1bPq\x07\x0e\x1b]52;c;?\x07 aA0");
 }
+
+#[test]
+fn a_resize_that_wraps_more_than_may_be_kept_leaves_a_sound_screen() {
+    let options = Options::default().with_history(100);
+    let mut screen = Screen::new("990x990".parse().expect("a size"), options);
+    screen.feed(b"\x1b]133;A\x07\x1b#8");
+    for size in ["4x990", "2x1", "990x3", "80x24"] {
+        screen.resize(size.parse().expect("a size"));
+        seen::check(&screen);
+        let restored = Screen::restore(&screen.checkpoint()).expect("its own checkpoint");
+        assert_eq!(seen::seen(&restored), seen::seen(&screen), "{size}");
+        assert!(screen.marks().all(|mark| mark.row >= screen.first_row()), "{size}");
+    }
+}

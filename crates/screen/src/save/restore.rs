@@ -17,6 +17,7 @@ use crate::modes::Modes;
 use crate::options::Options;
 use crate::palette::Slot;
 use crate::parser::{MAX_STRING, Parser};
+use crate::resize::MAX_BELOW;
 use crate::row::Row;
 use crate::screen::Screen;
 use crate::style::Packed;
@@ -167,7 +168,7 @@ fn read_grids(terminal: &mut Terminal, input: &mut Reader<'_>) -> Option<()> {
 
 fn read_grid(terminal: &mut Terminal, input: &mut Reader<'_>) -> Option<Grid> {
     let history = read_history(input, terminal.cols)?;
-    if history.len() > 4 * Size::MAX_ROWS as usize {
+    if history.len() > MAX_BELOW {
         return None;
     }
     let mut rows = Vec::with_capacity(history.len());

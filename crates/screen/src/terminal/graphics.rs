@@ -94,7 +94,7 @@ impl Graphics {
 
     /// Forgets the pictures in rows before `first`.
     #[inline]
-    pub(super) fn trim(&mut self, first: u64) {
+    pub(crate) fn trim(&mut self, first: u64) {
         while self.list.front().is_some_and(|it| it.row < first && !it.alternate) {
             self.drop_first();
         }
