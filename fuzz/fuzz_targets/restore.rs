@@ -15,6 +15,11 @@ fuzz_target!(|data: &[u8]| {
     let _ = (screen.dump(Depth::All), screen.commands());
     let again = Screen::restore(&screen.checkpoint()).expect("its own checkpoint restores");
     assert_eq!(again.text(), screen.text());
+    let mut resized = screen.clone();
+    resized.resize("5x9".parse().expect("a size"));
+    resized.resize("60x4".parse().expect("a size"));
+    let again = Screen::restore(&resized.checkpoint()).expect("its own checkpoint restores");
+    assert_eq!(again.text(), resized.text());
     screen.feed(b"\x1b[5;5Habc\xe6\xbc\xa2\r\n\n\n\n\x1b[1;31mx\x1b[2J\x1b[3;1H\x1b[4L\x1b[?1049lend");
     screen.resize("7x3".parse().expect("a size"));
     screen.resize("90x30".parse().expect("a size"));

@@ -6,9 +6,9 @@
 
 use crate::parser::{Actor, Csi, Params, Parser, StringKind, StringSequence, osc_number};
 
-/// How many bytes of a sequence are held back until it can be judged. A longer one is a string
-/// whose beginning already tells what it is.
-const MAX_HELD: usize = crate::parser::MAX_OSC + 64;
+/// How many bytes of a sequence are held back until it can be judged: as much as the longest string
+/// that is kept at all. A longer one is dropped, as the screen drops it.
+const MAX_HELD: usize = crate::parser::MAX_STRING + 256;
 
 /// How many controls inside a sequence that is not passed are passed on.
 const MAX_CONTROLS: usize = 4096;
@@ -185,9 +185,11 @@ impl Filter {
     /// become a character with what follows once something between is taken out.
     fn pass_text(&self, text: &[u8], out: &mut Vec<u8>) {
         for valid in text.utf8_chunks().map(|chunk| chunk.valid()) {
-            // ENQ asks for the answerback, and U+009A is DECID in one character.
-            if self.policy.queries && valid.contains(['\x05', '\u{9a}']) {
-                out.extend_from_slice(valid.replace(['\x05', '\u{9a}'], "").as_bytes());
+            // ENQ asks for the answerback, U+009A is DECID in one character, and a string's end
+            // means nothing by itself.
+            let asks = |c| matches!(c, '\x05' | '\u{9a}') && self.policy.queries;
+            if valid.contains(|c| asks(c) || c == '\u{9c}') {
+                out.extend_from_slice(valid.replace(|c| asks(c) || c == '\u{9c}', "").as_bytes());
             } else {
                 out.extend_from_slice(valid.as_bytes());
             }
@@ -203,7 +205,7 @@ impl Filter {
         if !c1 && held.first().is_some_and(|&byte| byte >= 0x80) {
             // Half a character that got its other half, or did not.
             self.pass_text(&held, out);
-        } else if overlong || blocked && held != b"\x1b\\" {
+        } else if overlong || blocked {
             self.pass_text(&controls, out);
         } else if let Some(picture) = held.strip_prefix(b"\x1b_G")
             && self.policy.queries

@@ -10,7 +10,7 @@
 //! the oldest one kept (`resize`).
 //!
 //! Invariant: pushing a line and trimming one are O(1); what is held is bounded by the limit and
-//! one page.
+//! one page, but for the lines a narrower size made more: those go as new ones come.
 
 mod line;
 mod page;
@@ -100,10 +100,8 @@ impl History {
             self.first += 1;
             return true;
         }
-        let full = self.pages.back().is_none_or(|page| page.is_full(row.len()));
-        if full {
-            self.open_page();
-        }
+        let first = self.first;
+        self.make_room(row.len());
         if let Some(page) = self.pages.back_mut() {
             if row.styles().is_empty() {
                 page.push(row);
@@ -113,11 +111,8 @@ impl History {
             }
         }
         self.len += 1;
-        let surplus = self.len > self.limit;
-        if surplus {
-            self.trim();
-        }
-        surplus
+        self.trim();
+        self.first != first
     }
 
     /// Adds a line of ASCII that never was on the screen. True if old lines had to go.
@@ -127,18 +122,22 @@ impl History {
             self.first += 1;
             return true;
         }
-        if self.pages.back().is_none_or(|page| page.is_full(text.len())) {
-            self.open_page();
-        }
+        let first = self.first;
+        self.make_room(text.len());
         if let Some(page) = self.pages.back_mut() {
             page.push_ascii(text, wrapped);
         }
         self.len += 1;
-        let surplus = self.len > self.limit;
-        if surplus {
-            self.trim();
+        self.trim();
+        self.first != first
+    }
+
+    /// Sees to it that the last page takes a row of `len` cells.
+    #[inline]
+    fn make_room(&mut self, len: usize) {
+        if self.pages.back().is_none_or(|page| page.is_full(len)) {
+            self.open_page();
         }
-        surplus
     }
 
     #[cold]
@@ -177,6 +176,7 @@ impl History {
         }
     }
 
+    #[inline]
     fn trim(&mut self) {
         for _ in 0..TRIM_STEP {
             if self.len <= self.limit {
@@ -292,7 +292,8 @@ impl History {
 
     /// Puts a page back that [`History::pages`] gave out, when a checkpoint is restored.
     pub(crate) fn restore_page(&mut self, mut page: Page, skipped: usize) -> bool {
-        if page.len() <= skipped || (skipped > 0 && !self.pages.is_empty()) {
+        let misplaced = skipped > 0 && (!self.pages.is_empty() || skipped as u64 > self.first);
+        if page.len() <= skipped || misplaced {
             return false;
         }
         if self.pages.is_empty() {

@@ -11,8 +11,8 @@ const MAX_MARKS: usize = 4096;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Marks {
     marks: VecDeque<Mark>,
-    /// No mark is in a row before this one.
-    lowest: u64,
+    /// Whether some mark is in a row before that of an earlier one.
+    unordered: bool,
 }
 
 impl Marks {
@@ -20,18 +20,26 @@ impl Marks {
         if self.marks.len() == MAX_MARKS {
             self.marks.pop_front();
         }
-        self.lowest = if self.marks.is_empty() { mark.row } else { self.lowest.min(mark.row) };
+        self.unordered |= self.marks.back().is_some_and(|last| last.row > mark.row);
         self.marks.push_back(mark);
     }
 
-    /// Forgets the marks in rows before `first`. They mostly come in the order of their rows, but
-    /// a program may go up and mark there.
+    /// Forgets the marks in rows before `first`: those at the front, one by one, unless a program
+    /// went up and marked there.
     #[inline]
     pub(crate) fn trim(&mut self, first: u64) {
-        if self.lowest < first && !self.marks.is_empty() {
-            self.marks.retain(|mark| mark.row >= first);
-            self.lowest = self.marks.iter().map(|mark| mark.row).min().unwrap_or(0);
+        while self.marks.front().is_some_and(|mark| mark.row < first) {
+            self.marks.pop_front();
         }
+        if self.unordered {
+            self.trim_unordered(first);
+        }
+    }
+
+    #[cold]
+    fn trim_unordered(&mut self, first: u64) {
+        self.marks.retain(|mark| mark.row >= first);
+        self.unordered = !self.marks.iter().is_sorted_by_key(|mark| mark.row);
     }
 
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Mark> + ExactSizeIterator {
@@ -45,7 +53,7 @@ impl Marks {
                 (mark.row, mark.col) = (row, col);
             }
         }
-        self.lowest = self.marks.iter().map(|mark| mark.row).min().unwrap_or(0);
+        self.unordered = !self.marks.iter().is_sorted_by_key(|mark| mark.row);
     }
 
     pub(crate) fn heap(&self) -> usize {

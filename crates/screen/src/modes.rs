@@ -118,10 +118,8 @@ pub(crate) enum Effect {
     MouseEncoding,
     /// The cursor goes home.
     Home,
-    /// To the alternate screen and back (47).
+    /// To the alternate screen and back (47, 1047).
     Alternate,
-    /// The same (1047).
-    AlternateClear,
     /// Saves and restores the cursor (1048).
     Cursor,
     /// Both, cleared when entered (1049).
@@ -173,7 +171,7 @@ pub(crate) const TABLE: &[Entry] = &[
     dec(1007, Modes::ALTERNATE_SCROLL, Effect::Bit, "wheel sends cursor keys"),
     dec(1015, Modes::MOUSE_URXVT, Effect::MouseEncoding, "mouse reports, urxvt form"),
     dec(1016, Modes::MOUSE_PIXELS, Effect::MouseEncoding, "mouse reports in pixels"),
-    dec(1047, Modes::ALTERNATE, Effect::AlternateClear, "alternate screen, cleared when left"),
+    dec(1047, Modes::ALTERNATE, Effect::Alternate, "alternate screen"),
     dec(1048, Modes::empty(), Effect::Cursor, "save cursor"),
     dec(1049, Modes::ALTERNATE, Effect::AlternateCursor, "save cursor, cleared alternate screen"),
     dec(2004, Modes::BRACKETED_PASTE, Effect::Bit, "bracketed paste"),

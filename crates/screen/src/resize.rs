@@ -16,7 +16,7 @@ use self::rewrap::{Tracked, rewrap};
 use crate::grid::Grid;
 use crate::row::Row;
 use crate::screen::{Fed, Screen};
-use crate::style::{Packed, StyleId};
+use crate::style::Packed;
 use crate::terminal::{MIN_COLS, Place, SavedCursor, Series, Terminal};
 
 /// How many rows under the cursor are kept when they do not fit: several screens of the tallest
@@ -27,7 +27,8 @@ impl Screen {
     /// Changes the size.
     ///
     /// Lines of the primary screen and the history are wrapped to the new width; to another size
-    /// and back leaves everything as it was, as long as nothing was fed in between. What is
+    /// and back leaves the text as it was, and a cursor in or behind it, as long as nothing was fed
+    /// in between. What is
     /// returned has the report of the new size, if the program asked for it (mode 2048).
     ///
     /// ```
@@ -54,17 +55,17 @@ impl Terminal {
     fn resize(&mut self, size: Size) {
         let (cols, rows) = (MIN_COLS.max(size.cols() as usize), size.rows() as usize);
         self.all_changed = self.generation;
-        if self.is_alternate() {
+        if let Some(mut primary) = self.other.take() {
             self.graphics.leave_alternate();
-            let mut primary = self.other.take();
-            if let Some(primary) = &mut primary {
-                let mut saved = primary.saved.unwrap_or_default();
-                saved.place = self.resize_primary(primary, saved.place, cols, rows);
-                if primary.saved.is_some() {
-                    primary.saved = Some(saved);
-                }
+            // Without a saved cursor its program is at the end of its text.
+            let end = primary.rows().rposition(|row| row.used() > 0).unwrap_or(0);
+            let place = Place { y: end, ..Place::default() };
+            let place = primary.saved.map_or(place, |saved| saved.place);
+            let place = self.resize_primary(&mut primary, place, cols, rows);
+            if let Some(saved) = &mut primary.saved {
+                saved.place = place;
             }
-            self.other = primary;
+            self.other = Some(primary);
             let mut place = self.cursor;
             resize_plainly(&mut self.grid, &mut place, cols, rows);
             self.cursor = place;
@@ -72,9 +73,6 @@ impl Terminal {
             let mut grid = std::mem::replace(&mut self.grid, Grid::new(0));
             self.cursor = self.resize_primary(&mut grid, self.cursor, cols, rows);
             self.grid = grid;
-            if let Some(other) = &mut self.other {
-                resize_plainly(other, &mut Place::default(), cols, rows);
-            }
         }
         self.size = size;
         (self.cols, self.rows) = (cols, rows);
@@ -121,10 +119,7 @@ impl Terminal {
             rows: rows as u64,
         };
         let top = top.choose(series.roomy);
-        let Tracked { row, col, .. } = places[ANCHOR];
-        // So much text may wrap into so many rows that the oldest had to go.
-        self.series = Some(Series { row: row.max(self.history.first()), col, ..series });
-        self.take_screen(grid, (total - top) as usize, rows);
+        self.take_screen(grid, total.saturating_sub(top) as usize, rows);
         let new_cursor = places[CURSOR].place(top, rows, cols);
         if let Some(saved) = &mut grid.saved {
             saved.place = places[SAVED].place(top, rows, cols);
@@ -135,8 +130,10 @@ impl Terminal {
         if self.options.history_lines == 0 {
             self.history.clear();
         }
-        self.marks.trim(self.history.first());
-        self.graphics.trim(self.history.first());
+        self.forget_trimmed();
+        let Tracked { row, col, .. } = places[ANCHOR];
+        // So much text may wrap into so many rows that the oldest had to go.
+        self.series = Some(Series { row: row.max(self.history.first()), col, ..series });
         new_cursor
     }
 
@@ -176,11 +173,12 @@ impl Terminal {
     /// Takes the last `count` lines of the history as the screen; those past its height wait
     /// below it.
     fn take_screen(&mut self, grid: &mut Grid, count: usize, height: usize) {
+        // The old rows are gone, and with them most of what their styles had numbers for.
+        self.sweep_styles();
         let surplus = count.saturating_sub(height + MAX_BELOW);
         for _ in 0..surplus {
             self.history.pop(&mut Row::default());
         }
-        // The rows wait in `below` meanwhile, where a sweep for unused styles sees them.
         for _ in surplus..count {
             let mut row = Row::default();
             let Some(palette) = self.history.pop(&mut row) else { break };
@@ -198,23 +196,17 @@ impl Terminal {
 }
 
 impl Terminal {
-    /// Gives a row's styles numbers of the screen's table.
+    /// Gives a row's styles numbers of the screen's table. Nothing is swept meanwhile: no list a
+    /// sweep looks at has the row yet.
     fn adopt_styles(&mut self, row: &mut Row, palette: &[Packed]) {
-        let mut numbers: Vec<Option<StyleId>> = vec![None; palette.len()];
-        loop {
-            let sweeps = self.styles.sweeps();
-            for &id in row.styles() {
-                if let Some(number @ None) = numbers.get_mut(id as usize) {
-                    *number = Some(self.intern(palette[id as usize]));
-                }
+        let mut known = (0, 0);
+        row.map_styles(|id| {
+            if id != known.0 {
+                let style = palette.get(id as usize).copied().unwrap_or_default();
+                known = (id, self.styles.find_or_grow(style).unwrap_or(0));
             }
-            if self.styles.sweeps() == sweeps {
-                break;
-            }
-            // A sweep took back numbers given a moment ago; there is room now.
-            numbers.fill(None);
-        }
-        row.map_styles(|id| numbers.get(id as usize).copied().flatten().unwrap_or(0));
+            known.1
+        });
     }
 }
 

@@ -224,13 +224,6 @@ impl Screen {
         let terminal = &mut self.terminal;
         terminal.happened.clear();
         terminal.generation += 1;
-        if !bytes.is_empty() {
-            // The program draws again: what a series of resizes kept to be undone is past.
-            terminal.series = None;
-            if !terminal.below.is_empty() {
-                terminal.below = Vec::new();
-            }
-        }
         terminal.expect_lines();
         self.parser.advance(terminal, bytes);
         self.fed()

@@ -85,9 +85,9 @@ pub(crate) struct Terminal {
     /// The screen that is not; the alternate one is made when first used.
     pub(crate) other: Option<Box<Grid>>,
     pub(crate) history: History,
-    /// Rows under the cursor that a smaller size had no room for, kept until something is printed.
+    /// Rows under the cursor that a smaller size had no room for, kept while `series` is.
     pub(crate) below: Vec<Row>,
-    /// What a series of resizes began with, until the next feed.
+    /// What a series of resizes began with, until the program acts on the primary screen.
     pub(crate) series: Option<Series>,
     pub(crate) styles: StyleTable,
     pub(crate) links: Links,
@@ -125,7 +125,6 @@ pub(crate) struct Terminal {
     pub(crate) generation: u64,
     /// The generation in which every row last changed at once.
     pub(crate) all_changed: u64,
-    /// The generation in which anything but rows last changed.
     pub(crate) happened: Happened,
 }
 
@@ -223,6 +222,7 @@ impl Terminal {
     pub(crate) fn intern(&mut self, style: Packed) -> StyleId {
         match self.styles.find_or_add(style) {
             Some(id) => id,
+            None if !self.styles.is_worth_sweeping() => 0,
             None => {
                 self.sweep_styles();
                 self.styles.find_or_add(style).unwrap_or(0)
@@ -232,7 +232,7 @@ impl Terminal {
 
     /// Frees the numbers of styles that no cell has.
     #[cold]
-    fn sweep_styles(&mut self) {
+    pub(crate) fn sweep_styles(&mut self) {
         let mut used = vec![false; self.styles.all().len()];
         let grids = [Some(&self.grid), self.other.as_deref()];
         let rows = grids.into_iter().flatten().flat_map(Grid::rows).chain(&self.below);
@@ -264,6 +264,21 @@ impl Terminal {
         self.links.sweep(&used);
     }
 
+    /// Forgets the marks and pictures whose rows the history no longer has.
+    pub(crate) fn forget_trimmed(&mut self) {
+        self.graphics.trim(self.history.first());
+        self.marks.trim(self.history.first());
+    }
+
+    /// The program acts on the primary screen: what a series of resizes kept to be undone is past.
+    #[cold]
+    fn end_series(&mut self) {
+        if !self.is_alternate() {
+            self.series = None;
+            self.below = Vec::new();
+        }
+    }
+
     /// Heap bytes held.
     pub(crate) fn heap(&self) -> usize {
         let other = self.other.as_ref().map_or(0, |grid| grid.heap() + size_of::<Grid>());
@@ -289,16 +304,25 @@ impl Terminal {
 impl Actor for Terminal {
     #[inline]
     fn ascii(&mut self, run: &[u8]) {
+        if self.series.is_some() {
+            self.end_series();
+        }
         self.print_ascii(run);
     }
 
     #[inline]
     fn scalar(&mut self, c: char) {
+        if self.series.is_some() {
+            self.end_series();
+        }
         self.print_scalar(c);
     }
 
     #[inline]
     fn control(&mut self, byte: u8) {
+        if self.series.is_some() && byte != 0x07 {
+            self.end_series();
+        }
         self.printed = false;
         match byte {
             b'\n' | 0x0b | 0x0c => self.line_feed(),
@@ -314,6 +338,9 @@ impl Actor for Terminal {
 
     #[inline]
     fn new_line(&mut self) {
+        if self.series.is_some() {
+            self.end_series();
+        }
         self.printed = false;
         self.cursor.x = 0;
         self.line_feed();
@@ -328,12 +355,18 @@ impl Actor for Terminal {
     }
 
     fn escape(&mut self, intermediate: u8, last: u8) {
+        if self.series.is_some() {
+            self.end_series();
+        }
         self.printed = false;
         self.dispatch_escape(intermediate, last);
     }
 
     #[inline]
     fn csi(&mut self, sequence: &Csi) {
+        if self.series.is_some() {
+            self.end_series();
+        }
         self.dispatch_csi(sequence);
         self.printed = false;
     }

@@ -87,3 +87,126 @@ fn a_resize_that_wraps_more_than_may_be_kept_leaves_a_sound_screen() {
         assert!(screen.marks().all(|mark| mark.row >= screen.first_row()), "{size}");
     }
 }
+
+/// A row of text in as many styles as it has cells, from number `first` on.
+fn colourful(first: u32, count: u32) -> Vec<u8> {
+    let cell = |n: u32| {
+        let [_, r, g, b] = n.to_be_bytes();
+        format!("\x1b[38;2;{r};{g};{b}mx").into_bytes()
+    };
+    (first..first + count).flat_map(cell).collect()
+}
+
+#[test]
+fn a_resize_ends_however_many_styles_there_are() {
+    let mut screen = Screen::new("200x2".parse().expect("a size"), Options::default());
+    screen.feed(&colourful(0, 1400));
+    screen.resize("1400x2".parse().expect("a size"));
+    assert_eq!(screen.line(screen.top_row()).expect("a row").runs().count(), 1400);
+
+    let mut full = Screen::new("1000x70".parse().expect("a size"), Options::default());
+    full.feed(&colourful(0, 66_000));
+    full.feed(&b"\r\n".repeat(20));
+    full.feed(&colourful(100_000, 20_000));
+    full.resize("1000x110".parse().expect("a size"));
+    seen::check(&full);
+}
+
+#[test]
+fn many_lines_without_autowrap_are_not_wrapped() {
+    let mut bytes = b"\x1b[?7l\r\n\r\n\r\n\r\n\r\n".to_vec();
+    bytes.extend(b"line abcdefghijklmnop\r\n".repeat(100));
+    check("10x4", &bytes);
+}
+
+#[test]
+fn a_dump_leaves_the_hidden_screen_alone() {
+    for alternate in ["", "ALTERNATE!"] {
+        let bytes = format!("0123456789\x1b[?1049h{alternate}");
+        check("10x3", bytes.as_bytes());
+        let mut screen = Screen::new("10x3".parse().expect("a size"), Options::default());
+        screen.feed(bytes.as_bytes());
+        let mut copy = Screen::new("10x3".parse().expect("a size"), Options::default());
+        copy.feed(&screen.dump(Depth::All));
+        copy.feed(b"\x1b[?1049l");
+        assert_eq!(copy.text(), "0123456789");
+    }
+}
+
+#[test]
+fn a_screen_without_history_restores_after_a_resize() {
+    let options = Options::default().with_history(0);
+    let mut screen = Screen::new("10x4".parse().expect("a size"), options);
+    screen.feed(b"1\r\n2\r\n3\r\n4");
+    screen.resize("10x2".parse().expect("a size"));
+    let restored = Screen::restore(&screen.checkpoint()).expect("its own checkpoint");
+    assert_eq!(restored.text(), "3\n4");
+}
+
+#[test]
+fn what_a_smaller_size_hides_outlives_the_alternate_screen() {
+    let mut screen = Screen::new("10x6".parse().expect("a size"), Options::default());
+    screen.feed(b"1\r\n2\r\n3\r\n4\r\n5\r\n6\x1b[1;1H\x1b[?1049hvi");
+    screen.resize("10x2".parse().expect("a size"));
+    screen.feed(b"x");
+    screen.resize("10x6".parse().expect("a size"));
+    screen.feed(b"\x1b[?1049l");
+    assert_eq!(screen.text(), "1\n2\n3\n4\n5\n6");
+
+    let mut bare = Screen::new("20x5".parse().expect("a size"), Options::default());
+    bare.feed(b"1\r\n2\r\n3\r\n4\r\n$ vi\x1b[?47h~");
+    bare.resize("20x3".parse().expect("a size"));
+    bare.feed(b"x\x1b[?47l");
+    assert_eq!(bare.text(), "3\n4\n$ vi");
+}
+
+#[test]
+fn marks_go_with_rows_that_cost_too_much() {
+    let mut screen =
+        Screen::new("80x4".parse().expect("a size"), Options::default().with_history(1000));
+    screen.feed(b"\x1b]133;A\x07");
+    let row = format!("e{}", "\u{301}".repeat(30)).repeat(80);
+    for _ in 0..1000 {
+        screen.feed(row.as_bytes());
+    }
+    assert!(screen.first_row() > 0);
+    assert!(screen.marks().all(|mark| mark.row >= screen.first_row()));
+}
+
+#[test]
+fn marks_out_of_order_in_a_row_leave_its_wrap_alone() {
+    check("10x3", b"0123456789\x1b]133;A\x07\x1b[3G\x1b]133;B\x07\x1b[10G9XY");
+}
+
+#[test]
+fn repeating_a_wide_character_that_does_not_fit_leaves_the_row() {
+    let mut screen = Screen::new("4x2".parse().expect("a size"), Options::default());
+    screen.feed("\x1b[?7lab世\x1b[b".as_bytes());
+    assert_eq!(screen.text(), "ab世");
+}
+
+#[test]
+fn a_command_longer_than_the_history_still_has_its_end() {
+    let options = Options::default().with_history(10);
+    let mut screen = Screen::new("20x4".parse().expect("a size"), options);
+    screen.feed(b"\x1b]133;A\x07$ \x1b]133;B\x07seq\r\n\x1b]133;C\x07");
+    for n in 0..100 {
+        screen.feed(format!("{n}\r\n").as_bytes());
+    }
+    screen.feed(b"\x1b]133;D;3\x07\x1b]133;A\x07$ ");
+    let command = screen.commands()[0];
+    assert_eq!(command.exit_code(), Some(3));
+    assert!(screen.output_of(&command).expect("what is left").ends_with("98\n99\n"));
+}
+
+#[test]
+fn a_string_end_alone_passes_the_same_whatever_the_cut() {
+    for bytes in [&b"a\xc2\x9cb"[..], b"a\x1b\x1b\\b", b"a\x1b\\b"] {
+        for cut in 0..bytes.len() {
+            let mut filter = Filter::new(Policy::default());
+            let mut passed = filter.feed(&bytes[..cut]);
+            passed.extend(filter.feed(&bytes[cut..]));
+            assert_eq!(passed, b"ab", "{} cut at {cut}", bytes.escape_ascii());
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use crate::codec::read_varint;
 use crate::row::{Exception, Row};
 use crate::style::Packed;
-use crate::unicode::Class;
+use crate::unicode::{Class, MAX_CLUSTER_BYTES};
 use greenroom_model::Size;
 
 /// One line of history, as it lies in its page.
@@ -117,25 +117,38 @@ impl<'a> HistoryLine<'a> {
 
     /// Whether the parts fit together; a checkpoint may come from anywhere.
     pub(super) fn is_valid(&self) -> bool {
-        let cells = if self.wide {
-            let Ok(text) = std::str::from_utf8(self.text) else { return false };
-            let mut cells = 0;
-            for span in self.spans(text) {
-                if span.end <= span.start || !text.is_char_boundary(span.end) {
-                    return false;
-                }
-                cells += span.width;
-            }
-            cells
-        } else {
-            if !self.text.is_ascii() {
-                return false;
-            }
-            self.text.len()
+        let Some(cells) = (if self.wide { self.valid_cells() } else { self.ascii_cells() }) else {
+            return false;
         };
-        let printable = self.text.iter().all(|&byte| byte >= b' ' && byte != 0x7f);
         let styled: usize = self.runs().map(|(len, _)| len.min(1 << 20)).sum();
         let known = self.runs().all(|(_, style)| (style as usize) < self.styles.len());
-        printable && known && styled <= cells && cells <= Size::MAX_COLS as usize
+        known && styled <= cells && cells <= Size::MAX_COLS as usize
+    }
+
+    /// How many cells a line of ASCII has, if it is one.
+    fn ascii_cells(&self) -> Option<usize> {
+        self.text.iter().all(|byte| (b' '..0x7f).contains(byte)).then_some(self.text.len())
+    }
+
+    /// How many cells a line past ASCII has, if every glyph is one that printing could have made.
+    fn valid_cells(&self) -> Option<usize> {
+        let text = std::str::from_utf8(self.text).ok()?;
+        if text.chars().any(char::is_control) {
+            return None;
+        }
+        let mut cells = 0;
+        for span in self.spans(text) {
+            let glyph = text.get(span.start..span.end)?;
+            let mut chars = glyph.chars();
+            let sound = match (chars.next()?, chars.next()) {
+                (only, None) => Class::of(only).width().max(1) == span.width,
+                (_, Some(_)) => glyph.len() <= MAX_CLUSTER_BYTES,
+            };
+            if !sound {
+                return None;
+            }
+            cells += span.width;
+        }
+        Some(cells)
     }
 }

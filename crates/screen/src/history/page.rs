@@ -261,7 +261,7 @@ impl Page {
             + self.styles.capacity() * size_of::<Packed>()
     }
 
-    /// Writes the page for a checkpoint, without its first `skipped` lines' meaning changed.
+    /// Writes the page for a checkpoint.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         push_varint(out, self.lines.len() as u64);
         let mut before = (0, 0);

@@ -127,7 +127,7 @@ impl Parser {
             payload: payload.to_vec(),
             ending,
             partial: utf8::Partial::new(partial),
-            taken: input.number()?,
+            taken: input.number().filter(|&taken| taken < u64::MAX / 2)?,
             start: input.number()?,
         })
     }

@@ -9,7 +9,8 @@ use crate::style::LinkId;
 
 /// A moment in a screen's life, to ask for what changed since.
 ///
-/// The default is before everything: a diff since then has every row that was ever touched.
+/// The default is before everything: a diff since then has every row that was ever touched. A
+/// moment belongs to one screen in one process: after [`Screen::restore`] ask with the default.
 ///
 /// ```
 /// use greenroom_screen::{Options, Position, Screen};
@@ -57,7 +58,7 @@ impl Position {
 
 /// What changed since a [`Position`].
 ///
-/// To bring a copy up to date: move its rows up by [`Diff::scrolled`], then replace the rows of
+/// To bring a copy up to date: move its rows up by [`Diff::scrolled`], at most its height, then replace the rows of
 /// [`Diff::rows`], each at its number less [`Position::top_row`].
 ///
 /// ```
@@ -70,7 +71,7 @@ impl Position {
 /// screen.feed(b"\r\nthree");
 ///
 /// let diff = screen.diff(then);
-/// copy.rotate_left(diff.scrolled as usize);
+/// copy.rotate_left(copy.len().min(diff.scrolled as usize));
 /// for row in diff.rows() {
 ///     copy[(row.number() - diff.position.top_row()) as usize] = row.text();
 /// }

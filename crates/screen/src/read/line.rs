@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::text::into_string;
 use crate::row::{Glyph, Row};
 use crate::style::{Packed, Style};
 
@@ -173,7 +174,7 @@ impl Line<'_> {
     pub fn text(&self) -> String {
         let mut text = Vec::new();
         self.row.push_text(0, self.row.len(), &mut text);
-        let mut text = String::from_utf8(text).unwrap_or_default();
+        let mut text = into_string(text);
         text.truncate(text.trim_end_matches(' ').len());
         text
     }
@@ -193,11 +194,7 @@ impl Line<'_> {
     pub fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
         let mut known = (0, Style::default());
         (0..self.cols).filter_map(move |col| {
-            let text = match self.row.glyph(col) {
-                Glyph::Char(c) => CellText::Char(c),
-                Glyph::Cluster(text) => CellText::Cluster(text),
-                Glyph::Tail => return None,
-            };
+            let text = self.glyph(col)?;
             let id = self.row.style(col);
             if id != known.0 {
                 known = (id, self.style(id));
@@ -221,11 +218,7 @@ impl Line<'_> {
     #[must_use]
     pub fn cell(&self, col: u16) -> Option<Cell<'_>> {
         let col = (col as usize) - usize::from(self.row.is_tail(col as usize));
-        let text = match self.row.glyph(col) {
-            Glyph::Char(c) => CellText::Char(c),
-            Glyph::Cluster(text) => CellText::Cluster(text),
-            Glyph::Tail => return None,
-        };
+        let text = self.glyph(col)?;
         let (width, style) = (self.row.width(col) as u8, self.style(self.row.style(col)));
         (col < self.cols).then_some(Cell { text, col: col as u16, width, style })
     }
@@ -247,6 +240,15 @@ impl Line<'_> {
             col += len;
             run
         })
+    }
+
+    /// What stands at a column; nothing at the right half of a wide glyph.
+    fn glyph(&self, col: usize) -> Option<CellText<'_>> {
+        match self.row.glyph(col) {
+            Glyph::Char(c) => Some(CellText::Char(c)),
+            Glyph::Cluster(text) => Some(CellText::Cluster(text)),
+            Glyph::Tail => None,
+        }
     }
 
     fn style(&self, id: u16) -> Style {

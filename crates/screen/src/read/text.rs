@@ -120,7 +120,7 @@ fn trim_blanks(out: &mut Vec<u8>, from: usize) {
 }
 
 /// Rows hold only what was decoded as UTF-8, so nothing is ever lost here.
-fn into_string(bytes: Vec<u8>) -> String {
+pub(super) fn into_string(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)
         .unwrap_or_else(|broken| String::from_utf8_lossy(broken.as_bytes()).into_owned())
 }
@@ -303,7 +303,10 @@ impl Screen {
                     // An end without a beginning says nothing: shells send one before the first
                     // prompt.
                     let whole = std::mem::take(&mut current);
-                    if whole.output.is_some() || whole.typed.is_some() {
+                    let begun = whole.output.is_some() || whole.typed.is_some();
+                    // Unless its beginning is what the history no longer has.
+                    let cut = commands.is_empty() && whole.prompt.is_none() && self.first_row() > 0;
+                    if begun || cut {
                         commands.push(whole);
                     }
                     continue;
@@ -331,10 +334,16 @@ impl Screen {
     /// ```
     #[must_use]
     pub fn output_of(&self, command: &Command) -> Option<String> {
-        let from = command.output?;
+        let cut = command.end.is_some() && command.typed.is_none();
+        let from = match command.output {
+            Some(output) => Pos::from(&output),
+            // Its beginning went with the oldest rows; what is left of it begins with them.
+            None if cut && command.prompt.is_none() => Pos { row: self.first_row(), col: 0 },
+            None => return None,
+        };
         let to = command.end.or(command.next);
         let to = to.map_or_else(|| self.cursor_pos(), |it| Pos::from(&it));
-        Some(self.text_between(Pos::from(&from), to, Wrap::Joined))
+        Some(self.text_between(from, to, Wrap::Joined))
     }
 
     /// What was typed for a command, as the screen shows it.

@@ -40,7 +40,9 @@ impl Screen {
     #[must_use]
     pub fn dump(&self, depth: Depth) -> Vec<u8> {
         let (painter, terminal) = (Painter::new(&self.terminal), &self.terminal);
-        let mut dump = Dump { painter, terminal, wrapping: None };
+        let mut marks: Vec<Mark> = terminal.marks.iter().copied().collect();
+        marks.sort_by_key(|mark| std::cmp::Reverse((mark.row, mark.col)));
+        let mut dump = Dump { painter, terminal, wrapping: None, marks };
         dump.everything(depth);
         let mut bytes = dump.painter.out;
         bytes.extend_from_slice(&self.parser.unfinished());
@@ -79,6 +81,8 @@ struct Dump<'a> {
     terminal: &'a Terminal,
     /// How long the row printed last is, if it goes on in the next.
     wrapping: Option<usize>,
+    /// The marks still to be drawn, the next one last.
+    marks: Vec<Mark>,
 }
 
 impl Dump<'_> {
@@ -102,7 +106,7 @@ impl Dump<'_> {
         self.tabs();
         self.saved_modes();
         if let Some(saved) = terminal.grid.saved {
-            self.cursor(&saved, 0);
+            self.cursor(&terminal.grid, &saved, 0);
             self.painter.bytes(b"\x1b7\x1b[?6l");
         }
         if (terminal.top, terminal.bottom) != (0, terminal.rows - 1) {
@@ -116,7 +120,7 @@ impl Dump<'_> {
             charsets: terminal.charsets,
             origin: terminal.modes.contains(Modes::ORIGIN),
         };
-        self.cursor(&now, terminal.top);
+        self.cursor(&terminal.grid, &now, terminal.top);
         self.modes();
     }
 
@@ -186,8 +190,7 @@ impl Dump<'_> {
 
     /// Prints a row, with its marks where they are.
     fn row(&mut self, row: &Row, palette: &[Packed], number: u64, alternate: bool) {
-        let here = |mark: &&Mark| !alternate && mark.row == number;
-        let marks: Vec<&Mark> = self.terminal.marks.iter().filter(here).collect();
+        let marks = if alternate { Vec::new() } else { self.marks_in(number) };
         let early = usize::from(row.is_tail(1));
         let first = palette.get(row.style(0) as usize).copied().unwrap_or_default();
         // A background would fill the row that scrolls in when the line wraps.
@@ -195,7 +198,7 @@ impl Dump<'_> {
             || marks.iter().any(|mark| mark.col as usize <= early);
         self.wrap_into(row, apart);
         let mut from = 0;
-        for mark in marks {
+        for mark in &marks {
             let at = mark.col as usize;
             let start = at - usize::from(row.is_tail(at));
             self.painter.cells(row, from, start, palette);
@@ -210,6 +213,18 @@ impl Dump<'_> {
             }
         }
         self.painter.cells(row, from, row.len(), palette);
+    }
+
+    /// The marks in a row, from the left. Rows are asked for from the top.
+    fn marks_in(&mut self, number: u64) -> Vec<Mark> {
+        while self.marks.last().is_some_and(|mark| mark.row < number) {
+            self.marks.pop();
+        }
+        let mut marks = Vec::new();
+        while let Some(mark) = self.marks.pop_if(|mark| mark.row == number) {
+            marks.push(mark);
+        }
+        marks
     }
 
     /// After a row that goes on in this one: the next character printed wraps by itself, unless
@@ -250,7 +265,7 @@ impl Dump<'_> {
 
     fn enter_alternate(&mut self, primary: &Grid) {
         if let Some(saved) = primary.saved {
-            self.cursor(&saved, 0);
+            self.cursor(primary, &saved, 0);
             self.painter.bytes(b"\x1b7\x1b[?6l");
         }
         // Not by mode 1049: it would save the cursor as it is now, and clear with the pen's colour.
@@ -309,9 +324,9 @@ impl Dump<'_> {
 
     /// Puts the cursor, pen, character sets and origin as saved; `top` is the margin's, which
     /// addresses count from once the origin is set.
-    fn cursor(&mut self, saved: &SavedCursor, top: usize) {
+    fn cursor(&mut self, shown: &Grid, saved: &SavedCursor, top: usize) {
         let Place { x, y, pending } = saved.place;
-        let (shown, cols) = (&self.terminal.grid, self.terminal.cols);
+        let cols = self.terminal.cols;
         self.charsets(&Charsets::default());
         self.painter.bytes(if saved.origin { b"\x1b[?6h" } else { b"\x1b[?6l" });
         let row = if saved.origin { y - top.min(y) } else { y } + 1;

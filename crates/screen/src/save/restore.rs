@@ -53,6 +53,9 @@ impl Screen {
         let parser = Parser::read(&mut input).ok_or(damaged("parser"))?;
         let mut terminal = read_setup(&mut input).ok_or(damaged("setup"))?;
         terminal.history = read_history(&mut input, terminal.cols).ok_or(damaged("history"))?;
+        if terminal.options.history_lines == 0 && terminal.history.len() > 0 {
+            return Err(damaged("history"));
+        }
         terminal.history.bound_to(terminal.options.history_lines);
         // It may lie below the screen, but not by more than rows were blank.
         let below = 2 * u64::from(Size::MAX_ROWS);

@@ -14,6 +14,9 @@ const MAX_STYLES: usize = u16::MAX as usize;
 /// seldom shows more than a hundred.
 const FIRST_SWEEP: usize = 1024;
 
+/// How many new styles a full table leaves without a number before it is swept again.
+const PATIENCE: usize = 4096;
+
 /// How many recent styles are found without hashing. A colourful program alternates a few dozen, a
 /// gradient a few hundred.
 const RECENT: usize = 256;
@@ -28,7 +31,9 @@ pub(crate) struct StyleTable {
     /// costs the lookup behind it.
     recent: Vec<(Packed, StyleId)>,
     sweep_at: usize,
-    sweeps: u64,
+    /// How many new styles go without a number before the next sweep, when the last one found
+    /// nothing to free: or each of them would pay for one.
+    patience: usize,
 }
 
 impl Default for StyleTable {
@@ -39,7 +44,7 @@ impl Default for StyleTable {
             free: Vec::new(),
             recent: Vec::new(),
             sweep_at: FIRST_SWEEP,
-            sweeps: 0,
+            patience: 0,
         }
     }
 }
@@ -55,9 +60,11 @@ impl StyleTable {
         self.styles.len() > MAX_STYLES / 2
     }
 
-    /// How often numbers were taken back.
-    pub(crate) fn sweeps(&self) -> u64 {
-        self.sweeps
+    /// Whether a sweep may find numbers to free; asked when there is none left.
+    pub(crate) fn is_worth_sweeping(&mut self) -> bool {
+        let worth = self.patience == 0;
+        self.patience = self.patience.saturating_sub(1);
+        worth
     }
 
     /// The style with this number.
@@ -128,13 +135,13 @@ impl StyleTable {
     /// that the work stays in proportion to the styles made.
     pub(crate) fn sweep(&mut self, used: &[bool]) {
         let is_used = |id: usize| used.get(id).copied().unwrap_or(false);
-        self.sweeps += 1;
         self.recent.clear();
         self.numbers.retain(|_, id| is_used(*id as usize));
         self.free =
             (1..self.styles.len()).rev().filter(|id| !is_used(*id)).map(|id| id as u16).collect();
         let live = self.styles.len() - self.free.len();
         self.sweep_at = (live * 2).clamp(FIRST_SWEEP, MAX_STYLES);
+        self.patience = if live * 8 > MAX_STYLES * 7 { PATIENCE } else { 0 };
     }
 
     /// The styles that have a number now.

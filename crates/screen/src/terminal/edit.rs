@@ -25,8 +25,7 @@ impl Terminal {
             }
             3 => {
                 self.history.clear();
-                self.marks.trim(self.history.first());
-                self.graphics.trim(self.history.first());
+                self.forget_trimmed();
                 self.happened.history_cleared = true;
             }
             _ => {}
@@ -107,7 +106,7 @@ impl Terminal {
         self.cursor.pending = false;
     }
 
-    /// DECSED and DECSEL: as ED and EL, but protected cells stay, and styles too.
+    /// DECSED and DECSEL: as ED and EL, but protected cells stay.
     pub(super) fn erase_selectively(&mut self, how: u16, whole_display: bool) {
         let (place, cols, rows) = (self.cursor, self.cols, self.rows);
         let (first, last) = if whole_display { (0, rows - 1) } else { (place.y, place.y) };
@@ -152,7 +151,7 @@ impl Terminal {
         }
     }
 
-    /// DECALN: the screen full of `E`, margins and pen reset.
+    /// DECALN: the screen full of `E`, margins reset.
     pub(super) fn align(&mut self) {
         self.top = 0;
         self.bottom = self.rows - 1;

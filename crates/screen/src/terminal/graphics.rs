@@ -95,8 +95,8 @@ impl Graphics {
     /// Forgets the pictures in rows before `first`.
     #[inline]
     pub(crate) fn trim(&mut self, first: u64) {
-        while self.list.front().is_some_and(|it| it.row < first && !it.alternate) {
-            self.drop_first();
+        if !self.list.is_empty() {
+            self.retain(|it| it.row >= first || it.alternate);
         }
     }
 

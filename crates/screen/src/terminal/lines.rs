@@ -75,6 +75,7 @@ impl Terminal {
             && self.bottom + 1 == self.rows
             && self.pen_id == Some(0)
             && self.charsets.is_ascii()
+            && self.modes.contains(Modes::AUTOWRAP)
             && !self.modes.intersects(Modes::INSERT | Modes::ALTERNATE)
             && self.grid.row(self.cursor.y).len() == 0
     }
@@ -102,8 +103,7 @@ impl Terminal {
         self.blank_row(last, 0);
         self.happened.scrolled += ends.len() as u64;
         if trimmed {
-            self.graphics.trim(self.history.first());
-            self.marks.trim(self.history.first());
+            self.forget_trimmed();
         }
     }
 }

@@ -26,7 +26,6 @@ impl Terminal {
                 self.move_to(0, 0);
             }
             Effect::Alternate => self.switch(set, false),
-            Effect::AlternateClear => self.switch(set, false),
             Effect::Cursor if set => self.save_cursor(),
             Effect::Cursor => self.restore_cursor(),
             Effect::AlternateCursor => self.switch_with_cursor(set),
@@ -86,9 +85,7 @@ impl Terminal {
     }
 
     fn enter_alternate(&mut self) {
-        let rows = self.rows;
-        let next = self.other.take().unwrap_or_else(|| Box::new(Grid::new(rows)));
-        self.swap(next);
+        self.swap(Box::new(Grid::new(self.rows)));
         self.modes.insert(Modes::ALTERNATE);
     }
 

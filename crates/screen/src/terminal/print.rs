@@ -204,11 +204,11 @@ impl Terminal {
             return;
         }
         for _ in 0..count {
-            self.make_room(width);
-            let (x, style) = (self.cursor.x, self.pen_style());
-            if x + width > self.cols {
+            if !self.modes.contains(Modes::AUTOWRAP) && self.cursor.x + width > self.cols {
                 return;
             }
+            self.make_room(width);
+            let (x, style) = (self.cursor.x, self.pen_style());
             self.here().put_text(x, &text, width, style);
             self.advance(width);
         }

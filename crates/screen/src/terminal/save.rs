@@ -67,7 +67,6 @@ impl Terminal {
         if self.is_alternate() {
             self.leave_alternate();
         }
-        self.other = None;
         self.modes = Modes::INITIAL;
         self.saved_modes = None;
         self.reset_state();

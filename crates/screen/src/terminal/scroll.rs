@@ -39,8 +39,7 @@ impl Terminal {
             let trimmed = self.history.push(self.grid.row(0), self.styles.all());
             self.happened.scrolled += 1;
             if trimmed {
-                self.graphics.trim(self.history.first());
-                self.marks.trim(self.history.first());
+                self.forget_trimmed();
             }
             if bottom + 1 < self.rows {
                 // The rows below stay where they are, which gives each the next number.

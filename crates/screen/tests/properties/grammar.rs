@@ -102,8 +102,12 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
         "\r\n", "\r\n", "\r\n", "\n", "\r", "\x08", "\t", "\x07", "\x0b", "\x18", "\x1a", "\x05",
         "\x7f", "\0",
     ]);
+    // More lines than the screen has rows, which take a way of their own.
+    let flood =
+        ("[a-z]{0,40}", 20_usize..60).prop_map(|(line, count)| (line + "\r\n").repeat(count));
     prop_oneof![
         8 => text(),
+        1 => flood.prop_map(String::into_bytes),
         4 => control.prop_map(|it| it.as_bytes().to_vec()),
         4 => csi(),
         3 => sgr(),
