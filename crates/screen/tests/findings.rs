@@ -60,6 +60,12 @@ fn clusters_printed_apart_stay_apart() {
 }
 
 #[test]
+fn a_mark_that_stands_alone_does_not_join_the_row_before() {
+    check("2x3", "l>\0\u{bbf}A".as_bytes());
+    check("2x3", "l>\u{200d}\0\u{bbf}A".as_bytes());
+}
+
+#[test]
 fn a_mark_in_the_middle_of_a_wide_character_stays_there() {
     check("12x1", "Aa0a 0AA0AAAa\x1b]133;A\x07\x1b6👩".as_bytes());
 }

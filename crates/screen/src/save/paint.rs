@@ -47,8 +47,9 @@ impl<'a> Painter<'a> {
             }
             self.pen(palette.get(id as usize).copied().unwrap_or_default());
             if row.as_ascii().is_some() {
-                self.last.clear();
                 row.push_text(x, end, &mut self.out);
+                self.last.clear();
+                self.last.extend(self.out.last().map(|&byte| char::from(byte)));
             } else {
                 (x..end).filter(|&x| !row.is_tail(x)).for_each(|x| self.glyph(row, x));
             }
