@@ -26,6 +26,7 @@ mod event;
 mod filter;
 mod grid;
 mod history;
+mod input;
 mod keyboard;
 pub mod keys;
 mod links;

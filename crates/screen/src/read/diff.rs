@@ -58,8 +58,8 @@ impl Position {
 
 /// What changed since a [`Position`].
 ///
-/// To bring a copy up to date: move its rows up by [`Diff::scrolled`], at most its height, then replace the rows of
-/// [`Diff::rows`], each at its number less [`Position::top_row`].
+/// To bring a copy up to date: move its rows up by [`Diff::scrolled`], at most its height, then
+/// replace the rows of [`Diff::rows`], each at its number less [`Position::top_row`].
 ///
 /// ```
 /// use greenroom_screen::{Options, Screen};
@@ -71,7 +71,8 @@ impl Position {
 /// screen.feed(b"\r\nthree");
 ///
 /// let diff = screen.diff(then);
-/// copy.rotate_left(copy.len().min(diff.scrolled as usize));
+/// let gone = copy.len().min(diff.scrolled as usize);
+/// copy.rotate_left(gone);
 /// for row in diff.rows() {
 ///     copy[(row.number() - diff.position.top_row()) as usize] = row.text();
 /// }
