@@ -240,7 +240,7 @@ fn read_names(terminal: &mut Terminal, input: &mut Reader<'_>) -> Option<()> {
 }
 
 fn read_marks(terminal: &mut Terminal, input: &mut Reader<'_>) -> Option<()> {
-    let end = terminal.history.end() + terminal.rows as u64;
+    let rows = terminal.history.first()..terminal.history.end() + terminal.rows as u64;
     for _ in 0..input.count(input.rest.len())? {
         let (kind, code) = (input.byte()?, u32::try_from(input.number()?).ok()? as i32);
         let kind = match kind {
@@ -255,7 +255,7 @@ fn read_marks(terminal: &mut Terminal, input: &mut Reader<'_>) -> Option<()> {
             kind,
             start: Offset(input.number()?),
             end: Offset(input.number()?),
-            row: input.number().filter(|&row| row < end)?,
+            row: input.number().filter(|row| rows.contains(row))?,
             col: small(input).filter(|&col| col as usize <= terminal.cols)?,
         };
         terminal.marks.push(mark);
@@ -264,7 +264,7 @@ fn read_marks(terminal: &mut Terminal, input: &mut Reader<'_>) -> Option<()> {
 }
 
 fn read_graphics(terminal: &mut Terminal, input: &mut Reader<'_>) -> Option<()> {
-    let end = terminal.history.end() + terminal.rows as u64;
+    let rows = terminal.history.first()..terminal.history.end() + terminal.rows as u64;
     for _ in 0..input.count(input.rest.len())? {
         let kind = match input.byte()? {
             0 => GraphicKind::Sixel,
@@ -273,10 +273,10 @@ fn read_graphics(terminal: &mut Terminal, input: &mut Reader<'_>) -> Option<()> 
         };
         let graphic = Graphic {
             kind,
-            row: input.number().filter(|&row| row < end)?,
+            row: input.number().filter(|row| rows.contains(row))?,
             col: small(input).filter(|&col| (col as usize) < terminal.cols)?,
             rows: small(input)?,
-            alternate: input.flag()?,
+            alternate: input.flag().filter(|&it| !it || terminal.is_alternate())?,
             bytes: input.bytes().filter(|bytes| bytes.len() <= MAX_STRING + 128)?.into(),
         };
         terminal.graphics.push(graphic);
