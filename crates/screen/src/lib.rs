@@ -23,6 +23,7 @@
 mod charset;
 mod codec;
 mod event;
+mod fed;
 mod filter;
 mod grid;
 mod history;
@@ -48,6 +49,7 @@ mod title;
 mod unicode;
 
 pub use event::{Clipboard, Event, Mark, MarkKind, Progress};
+pub use fed::Fed;
 pub use filter::{Filter, Policy, sanitize};
 pub use links::Link;
 pub use modes::{Mode, Modes};
@@ -58,6 +60,6 @@ pub use read::{
 };
 pub use reference::reference;
 pub use save::{Depth, RestoreError};
-pub use screen::{Cursor, CursorShape, Fed, Screen};
+pub use screen::{Cursor, CursorShape, Screen};
 pub use style::{Attrs, Color, LinkId, Style, Underline};
 pub use terminal::{Graphic, GraphicKind};

@@ -13,9 +13,10 @@ mod tests;
 use greenroom_model::Size;
 
 use self::rewrap::{Tracked, rewrap};
+use crate::fed::Fed;
 use crate::grid::Grid;
 use crate::row::Row;
-use crate::screen::{Fed, Screen};
+use crate::screen::Screen;
 use crate::style::Packed;
 use crate::terminal::{MIN_COLS, Place, SavedCursor, Series, Terminal};
 

@@ -5,8 +5,8 @@
 
 use greenroom_model::{Offset, Size};
 
-use crate::event::{Event, Mark};
-use crate::keys::{KeyModes, KittyFlags, MouseEncoding, MouseModes, MouseTracking};
+use crate::event::Mark;
+use crate::fed::Fed;
 use crate::links::Link;
 use crate::modes::Modes;
 use crate::options::Options;
@@ -82,113 +82,6 @@ pub enum CursorShape {
     Bar,
 }
 
-/// What a feed made happen.
-///
-/// It borrows the screen, so it is gone with the next feed: take what is needed out of it first.
-///
-/// ```
-/// use greenroom_screen::{Event, Options, Screen};
-///
-/// let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
-/// let fed = screen.feed(b"ready\x07\x1b[5n");
-/// assert_eq!(fed.events(), [Event::Bell]);
-/// assert_eq!(fed.replies(), b"\x1b[0n");
-/// ```
-#[derive(Debug)]
-pub struct Fed<'a> {
-    terminal: &'a Terminal,
-}
-
-impl<'a> Fed<'a> {
-    /// What the terminal answers: to be written to the program, once, whoever watches.
-    ///
-    /// ```
-    /// # use greenroom_screen::{Options, Screen};
-    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
-    /// let fed = screen.feed(b"\x1b[2;3H\x1b[6n"); // where is the cursor?
-    /// assert_eq!(fed.replies(), b"\x1b[2;3R");
-    /// assert!(screen.feed(b"text").replies().is_empty());
-    /// ```
-    #[must_use]
-    pub fn replies(&self) -> &'a [u8] {
-        &self.terminal.happened.replies
-    }
-
-    /// What the program said, in order.
-    ///
-    /// ```
-    /// # use greenroom_screen::{Event, Options, Screen};
-    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
-    /// let fed = screen.feed(b"\x1b]2;vi\x07\x07");
-    /// assert_eq!(fed.events(), [Event::Title("vi".into()), Event::Bell]);
-    /// ```
-    #[must_use]
-    pub fn events(&self) -> &'a [Event] {
-        &self.terminal.happened.events
-    }
-
-    /// How many events there was no room for.
-    ///
-    /// Marks among them are not lost to [`Screen::marks`].
-    ///
-    /// ```
-    /// # use greenroom_screen::{Options, Screen};
-    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
-    /// let fed = screen.feed(&[0x07; 5000]); // a flood of bells
-    /// assert_eq!(fed.events().len() as u64 + fed.events_lost(), 5000);
-    /// assert!(fed.events_lost() > 0);
-    /// ```
-    #[must_use]
-    pub fn events_lost(&self) -> u64 {
-        self.terminal.happened.events_lost
-    }
-
-    /// The rows whose cells changed, from the top.
-    ///
-    /// Rows that only moved because lines left at the top are not among them: see
-    /// [`Fed::scrolled`].
-    ///
-    /// ```
-    /// # use greenroom_screen::{Options, Screen};
-    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
-    /// let fed = screen.feed(b"one\x1b[3;1Hthree");
-    /// assert_eq!(fed.damaged().collect::<Vec<_>>(), [0, 2]);
-    /// ```
-    pub fn damaged(&self) -> impl Iterator<Item = u16> + use<'a> {
-        let terminal: &'a Terminal = self.terminal;
-        let generation = terminal.generation;
-        let all = terminal.all_changed == generation;
-        let rows = terminal.grid.rows().enumerate();
-        rows.filter(move |(_, row)| all || row.stamp == generation).map(|(y, _)| y as u16)
-    }
-
-    /// How many lines left the screen for the history.
-    ///
-    /// ```
-    /// # use greenroom_screen::{Options, Screen};
-    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
-    /// assert_eq!(screen.feed(b"1\r\n2\r\n3\r\n4").scrolled(), 0);
-    /// assert_eq!(screen.feed(b"\r\n5\r\n6").scrolled(), 2);
-    /// ```
-    #[must_use]
-    pub fn scrolled(&self) -> u64 {
-        self.terminal.happened.scrolled
-    }
-
-    /// Whether the program erased the history (ED 3).
-    ///
-    /// ```
-    /// # use greenroom_screen::{Options, Screen};
-    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
-    /// assert!(screen.feed(b"\x1b[H\x1b[2J\x1b[3J").history_cleared()); // what `clear` writes
-    /// assert!(!screen.feed(b"$ ").history_cleared());
-    /// ```
-    #[must_use]
-    pub fn history_cleared(&self) -> bool {
-        self.terminal.happened.history_cleared
-    }
-}
-
 impl Screen {
     /// Makes an empty screen.
     ///
@@ -231,7 +124,7 @@ impl Screen {
 
     /// What the last feed or resize made happen.
     pub(crate) fn fed(&self) -> Fed<'_> {
-        Fed { terminal: &self.terminal }
+        Fed::new(&self.terminal)
     }
 
     /// How many bytes it was fed since the session began.
@@ -522,66 +415,6 @@ impl Screen {
         };
         let (fg, bg) = (looks(style.fg, Slot::Foreground), looks(style.bg, Slot::Background));
         style.attrs.contains(Attrs::HIDDEN) || (fg.is_some() && fg == bg)
-    }
-
-    /// How keys are to be encoded for the program now.
-    ///
-    /// ```
-    /// use greenroom_screen::keys::encode_key;
-    /// # use greenroom_screen::{Options, Screen};
-    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
-    /// let up = "up".parse().unwrap();
-    /// assert_eq!(encode_key(&up, screen.key_modes()), b"\x1b[A");
-    /// screen.feed(b"\x1b[?1h"); // application cursor keys
-    /// assert_eq!(encode_key(&up, screen.key_modes()), b"\x1bOA");
-    /// ```
-    #[must_use]
-    pub fn key_modes(&self) -> KeyModes {
-        let modes = self.terminal.modes;
-        KeyModes {
-            app_cursor: modes.contains(Modes::APP_CURSOR),
-            app_keypad: modes.contains(Modes::APP_KEYPAD),
-            newline: modes.contains(Modes::NEWLINE),
-            backarrow: modes.contains(Modes::BACKARROW),
-            modify_other_keys: self.terminal.other_keys,
-            kitty: KittyFlags::from_bits(self.terminal.grid.keyboard.flags()),
-            ..KeyModes::default()
-        }
-    }
-
-    /// How mouse events are to be encoded for the program now.
-    ///
-    /// ```
-    /// use greenroom_model::{MouseButton, MouseEvent};
-    /// use greenroom_screen::keys::encode_mouse;
-    /// # use greenroom_screen::{Options, Screen};
-    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
-    /// let click = MouseEvent::press(MouseButton::Left, 0, 0);
-    /// assert_eq!(encode_mouse(&click, screen.mouse_modes()), None);
-    /// screen.feed(b"\x1b[?1000h\x1b[?1006h");
-    /// assert_eq!(encode_mouse(&click, screen.mouse_modes()).unwrap(), b"\x1b[<0;1;1M");
-    /// ```
-    #[must_use]
-    pub fn mouse_modes(&self) -> MouseModes {
-        let modes = self.terminal.modes;
-        let tracking = [
-            (Modes::MOUSE_X10, MouseTracking::X10),
-            (Modes::MOUSE_NORMAL, MouseTracking::Normal),
-            (Modes::MOUSE_BUTTON, MouseTracking::Button),
-            (Modes::MOUSE_ANY, MouseTracking::Any),
-        ];
-        let encoding = [
-            (Modes::MOUSE_UTF8, MouseEncoding::Utf8),
-            (Modes::MOUSE_SGR, MouseEncoding::Sgr),
-            (Modes::MOUSE_URXVT, MouseEncoding::Urxvt),
-            (Modes::MOUSE_PIXELS, MouseEncoding::SgrPixels),
-        ];
-        let tracking = tracking.into_iter().find(|(bit, _)| modes.contains(*bit));
-        let encoding = encoding.into_iter().find(|(bit, _)| modes.contains(*bit));
-        MouseModes {
-            tracking: tracking.map_or(MouseTracking::Off, |(_, it)| it),
-            encoding: encoding.map_or(MouseEncoding::Default, |(_, it)| it),
-        }
     }
 
     /// How many bytes it holds, itself included.
