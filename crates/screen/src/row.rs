@@ -77,6 +77,7 @@ impl Row {
     }
 
     /// The style number of a cell.
+    #[inline]
     pub(crate) fn style(&self, x: usize) -> StyleId {
         self.styles.get(x).copied().unwrap_or(0)
     }
@@ -112,6 +113,7 @@ impl Row {
     }
 
     /// What a cell holds; a blank past the end.
+    #[inline]
     pub(crate) fn glyph(&self, x: usize) -> Glyph<'_> {
         match self.raw(x) {
             TAIL => Glyph::Tail,
@@ -127,6 +129,7 @@ impl Row {
     }
 
     /// How many cells the glyph at `x` takes.
+    #[inline]
     pub(crate) fn width(&self, x: usize) -> usize {
         1 + usize::from(self.is_tail(x + 1))
     }

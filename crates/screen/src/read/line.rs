@@ -191,6 +191,7 @@ impl Line<'_> {
     /// let texts: Vec<_> = line.cells().map(|cell| cell.text().to_string()).collect();
     /// assert_eq!(texts, ["漢", "a", " ", " "]);
     /// ```
+    #[inline]
     pub fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
         let mut known = (0, Style::default());
         (0..self.cols).filter_map(move |col| {
@@ -243,6 +244,7 @@ impl Line<'_> {
     }
 
     /// What stands at a column; nothing at the right half of a wide glyph.
+    #[inline]
     fn glyph(&self, col: usize) -> Option<CellText<'_>> {
         match self.row.glyph(col) {
             Glyph::Char(c) => Some(CellText::Char(c)),
