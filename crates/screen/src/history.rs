@@ -186,15 +186,23 @@ impl History {
         }
     }
 
+    #[inline]
     fn drop_oldest(&mut self) {
         let Some(page) = self.pages.front() else { return };
         self.skipped += 1;
         self.len -= 1;
         self.first += 1;
         if self.skipped == page.len() {
-            self.skipped = 0;
+            self.drop_page();
+        }
+    }
+
+    /// Drops the oldest page, all of whose lines are trimmed.
+    #[cold]
+    fn drop_page(&mut self) {
+        self.skipped = 0;
+        if let Some(page) = self.pages.pop_front() {
             self.bytes = self.bytes.saturating_sub(page.heap());
-            self.pages.pop_front();
         }
     }
 
