@@ -54,7 +54,7 @@ impl<'a> Fed<'a> {
 
     /// How many events there was no room for.
     ///
-    /// Marks among them are not lost to [`Screen::marks`].
+    /// Marks among them are not lost to [`Screen::marks`](crate::Screen::marks).
     ///
     /// ```
     /// # use greenroom_screen::{Options, Screen};
