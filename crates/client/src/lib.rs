@@ -1,0 +1,1 @@
+//! Connects to the daemon, calls its methods, attaches and reconnects.

@@ -1,0 +1,1 @@
+//! The carryOn protocol, which is also our native one: frames, methods, notifications.

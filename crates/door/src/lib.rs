@@ -1,0 +1,1 @@
+//! What all doors share: listening, peer identity, limits, shutdown.

@@ -1,0 +1,1 @@
+//! Sessions: links to holders, screens, events, waits, input, recovery.

@@ -1,0 +1,1 @@
+//! The process that owns one session's terminal and outlives the daemon.

@@ -1,0 +1,1 @@
+//! Pseudo-terminals and the processes on them: open, spawn, resize, signal, reap.

@@ -1,0 +1,1 @@
+//! What must outlive the daemon: ended sessions, numbers, the audit trail; in SQLite.

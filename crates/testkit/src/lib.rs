@@ -1,0 +1,1 @@
+//! What tests need: sandboxed homes and daemons, named waits, transcripts.
