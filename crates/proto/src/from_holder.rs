@@ -59,6 +59,8 @@ pub struct Hello {
     pub end: Offset,
     /// Queries before this were answered.
     pub answered: Offset,
+    /// Whether a `Checkpoint` follows the description.
+    pub checkpoint: bool,
 }
 
 /// A step of starting a child.
@@ -170,6 +172,7 @@ impl Hello {
         writer.u64(self.kept.0);
         writer.u64(self.end.0);
         writer.u64(self.answered.0);
+        writer.u8(u8::from(self.checkpoint));
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Hello, ProtoError> {
@@ -182,6 +185,7 @@ impl Hello {
             kept: Offset(reader.u64()?),
             end: Offset(reader.u64()?),
             answered: Offset(reader.u64()?),
+            checkpoint: reader.u8()? != 0,
         })
     }
 }

@@ -141,6 +141,22 @@ impl Filter {
         out
     }
 
+    /// How many of the bytes it took are not decided yet: the beginning of a sequence or character.
+    ///
+    /// Who reads on from there with a new filter misses nothing and repeats nothing.
+    ///
+    /// ```
+    /// use greenroom_screen::{Filter, Policy};
+    ///
+    /// let mut filter = Filter::new(Policy::default());
+    /// assert_eq!(filter.feed(b"text\x1b[3"), b"text");
+    /// assert_eq!(filter.undecided(), 3);
+    /// ```
+    #[must_use]
+    pub fn undecided(&self) -> u64 {
+        if self.parser.is_ground() { 0 } else { self.parser.taken() - self.parser.start() }
+    }
+
     /// Passes, holds or drops the bytes of one step.
     fn sort(
         &mut self,

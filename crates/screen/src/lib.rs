@@ -59,7 +59,7 @@ pub use read::{
     Snapshot, Wrap,
 };
 pub use reference::reference;
-pub use save::{Depth, RestoreError};
+pub use save::{Depth, RESET, RestoreError};
 pub use screen::{Cursor, CursorShape, Screen};
 pub use style::{Attrs, Color, LinkId, Style, Underline};
 pub use terminal::{Graphic, GraphicKind};

@@ -4,9 +4,12 @@
 mod checkpoint;
 mod dump;
 mod paint;
+mod redraw;
 mod restore;
 #[cfg(test)]
 mod tests;
+
+pub use redraw::RESET;
 
 /// How much of the history a dump has.
 ///

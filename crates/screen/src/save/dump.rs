@@ -39,14 +39,34 @@ impl Screen {
     /// ```
     #[must_use]
     pub fn dump(&self, depth: Depth) -> Vec<u8> {
+        let mut bytes = self.settled_dump(depth);
+        bytes.extend_from_slice(&self.parser.unfinished());
+        bytes
+    }
+
+    /// The bytes of the sequence or character that is not over yet.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// # let mut screen = Screen::new("20x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"red: \x1b[3");
+    /// assert_eq!(screen.unfinished(), b"\x1b[3");
+    /// screen.feed(b"1m");
+    /// assert_eq!(screen.unfinished(), b"");
+    /// ```
+    #[must_use]
+    pub fn unfinished(&self) -> Vec<u8> {
+        self.parser.unfinished().to_vec()
+    }
+
+    /// A dump without the sequence that is not over yet.
+    pub(super) fn settled_dump(&self, depth: Depth) -> Vec<u8> {
         let (painter, terminal) = (Painter::new(&self.terminal), &self.terminal);
         let mut marks: Vec<Mark> = terminal.marks.iter().copied().collect();
         marks.sort_by_key(|mark| std::cmp::Reverse((mark.row, mark.col)));
         let mut dump = Dump { painter, terminal, wrapping: None, marks };
         dump.everything(depth);
-        let mut bytes = dump.painter.out;
-        bytes.extend_from_slice(&self.parser.unfinished());
-        bytes
+        dump.painter.out
     }
 }
 

@@ -1,0 +1,189 @@
+//! Making a session.
+
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
+use greenroom_model::{SessionId, Size};
+use greenroom_proto::{Description, Spawn, Stage};
+
+use crate::archive::LivingRecord;
+use crate::engine::{Engine, now_ms};
+use crate::environment::{self, Variable};
+use crate::event::HouseEvent;
+use crate::link::LinkError;
+use crate::options::Options;
+use crate::spawn::{Adopted, ask, open, start_holder};
+use crate::{Caller, Error, Info};
+
+/// The longest name: it must fit a list.
+const MAX_NAME: usize = 128;
+
+/// The most arguments and variables together with their bytes, as the kernel takes them.
+const MAX_ARGUMENT_BYTES: usize = 1 << 20;
+
+/// What a session runs.
+#[derive(Debug, Clone, Default)]
+pub enum Program {
+    /// The shell, as a login shell.
+    #[default]
+    Shell,
+    /// A line for the shell.
+    Line(String),
+    /// A program and its arguments; never empty.
+    Command(Vec<String>),
+}
+
+/// A session to be made.
+#[derive(Debug, Clone, Default)]
+pub struct New {
+    /// What people will call it; made up if there is none.
+    pub name: Option<String>,
+    /// What it runs.
+    pub program: Program,
+    /// The shell; the configured one if there is none.
+    pub shell: Option<String>,
+    /// Where it starts.
+    pub cwd: Option<PathBuf>,
+    /// Variables to be added.
+    pub env: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Begin with these variables alone.
+    pub clear_env: bool,
+    /// How large it is.
+    pub size: Option<Size>,
+}
+
+impl Engine {
+    /// Makes a session and starts its program.
+    ///
+    /// # Errors
+    /// The program or the folder is not there, a bound is met, or the system is out of something.
+    /// Nothing is left behind then.
+    pub async fn create(&self, caller: &Caller, new: New) -> Result<Info, Error> {
+        caller.may_manage()?;
+        let options = self.house.options();
+        check(&new)?;
+        if self.house.living() >= options.max_sessions {
+            return Err(Error::Limit { what: "sessions", most: options.max_sessions });
+        }
+        let id = self.house.next_session();
+        let description = describe(&new, &options, id);
+        let spawn = spawn(&new, &options, &description);
+        let program = String::from_utf8_lossy(&spawn.program).into_owned();
+        let cwd = description.cwd.clone();
+        let no_holder = |error| Error::Holder { program: options.holder.display().to_string(), error };
+        let socket = start_holder(&options, id).map_err(no_holder)?;
+        let asked = ask(socket, spawn).await.map_err(|error| failure(error, program, cwd, no_holder))?;
+        let record = Adopted::fresh(asked, description);
+        let face = open(&self.house, record).map_err(|error| no_holder(io::Error::other(error)))?;
+        let info = face.get();
+        self.house.archive.created(LivingRecord::of(&info));
+        self.audit(caller, "create", Some(id));
+        self.house.tell(HouseEvent::Created(id));
+        Ok(info)
+    }
+}
+
+/// What a failed start means to who asked for it.
+fn failure(
+    error: LinkError,
+    program: String,
+    cwd: String,
+    no_holder: impl Fn(io::Error) -> Error,
+) -> Error {
+    match error {
+        LinkError::Failed(stage, errno) => {
+            let what = if stage == Stage::Cwd { cwd } else { program };
+            Error::Spawn { stage, what, error: io::Error::from_raw_os_error(errno) }
+        }
+        LinkError::Io(error) => no_holder(error),
+        other => no_holder(io::Error::other(other)),
+    }
+}
+
+fn check(new: &New) -> Result<(), Error> {
+    if let Some(name) = &new.name {
+        check_name(name)?;
+    }
+    let command: usize = match &new.program {
+        Program::Shell => 0,
+        Program::Line(line) => line.len(),
+        Program::Command(words) if words.first().is_none_or(String::is_empty) => {
+            return Err(Error::Invalid("the command is empty".to_owned()));
+        }
+        Program::Command(words) => words.iter().map(|word| word.len() + 1).sum(),
+    };
+    let env: usize = new.env.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
+    if command + env > MAX_ARGUMENT_BYTES {
+        return Err(Error::Limit { what: "bytes of arguments", most: MAX_ARGUMENT_BYTES });
+    }
+    let odd = |it: &&Variable| it.0.is_empty() || it.0.contains(&b'=');
+    if let Some((name, _)) = new.env.iter().find(odd) {
+        let name = String::from_utf8_lossy(name);
+        return Err(Error::Invalid(format!("`{name}` cannot be the name of a variable")));
+    }
+    let has_nul = |bytes: &[u8]| bytes.contains(&0);
+    if new.env.iter().any(|(name, value)| has_nul(name) || has_nul(value)) {
+        return Err(Error::Invalid("a variable has a NUL byte in it".to_owned()));
+    }
+    Ok(())
+}
+
+/// Whether a session may be called that.
+pub(crate) fn check_name(name: &str) -> Result<(), Error> {
+    if name.is_empty() || name.len() > MAX_NAME {
+        return Err(Error::Invalid(format!("a name has 1 to {MAX_NAME} bytes")));
+    }
+    if name.chars().any(char::is_control) || name.trim() != name {
+        return Err(Error::Invalid(format!("`{}` cannot be a name", name.escape_debug())));
+    }
+    Ok(())
+}
+
+fn describe(new: &New, options: &Options, id: SessionId) -> Description {
+    let uuid = *uuid::Uuid::new_v4().as_bytes();
+    let name = new.name.clone().unwrap_or_else(|| {
+        format!("session-{:02x}{:02x}{:02x}", uuid[0], uuid[1], uuid[2])
+    });
+    let shell = new.shell.as_ref().unwrap_or(&options.shell);
+    let command = match &new.program {
+        Program::Shell => vec![shell.clone()],
+        Program::Line(line) => vec![shell.clone(), "-c".to_owned(), line.clone()],
+        Program::Command(words) => words.clone(),
+    };
+    let cwd = new.cwd.as_ref().unwrap_or(&options.cwd).to_string_lossy().into_owned();
+    let created_ms = now_ms();
+    let notes = Vec::new();
+    Description { id, uuid, name, created_ms, attached_ms: 0, cwd, command, notes }
+}
+
+fn spawn(new: &New, options: &Options, description: &Description) -> Spawn {
+    let words: Vec<Vec<u8>> = description.command.iter().map(|it| it.clone().into_bytes()).collect();
+    let (program, args) = words.split_first().map_or((Vec::new(), Vec::new()), |(first, rest)| {
+        (first.clone(), rest.to_vec())
+    });
+    let arg0 = match new.program {
+        // A dash in front is how a shell knows that somebody logs in.
+        Program::Shell => {
+            let name = program.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+            [b"-", name].concat()
+        }
+        Program::Line(_) | Program::Command(_) => program.clone(),
+    };
+    let id = description.id;
+    let base: &[Variable] = if new.clear_env { &[] } else { &options.environment };
+    let socket = options.socket.as_os_str().as_bytes();
+    let cwd = new.cwd.as_ref().unwrap_or(&options.cwd);
+    Spawn {
+        socket: options.holders.join(format!("{id}.sock")).as_os_str().as_bytes().to_vec(),
+        description: description.encode(),
+        program,
+        arg0,
+        args,
+        env: environment::compose(base, &new.env, id, socket),
+        cwd: cwd.as_os_str().as_bytes().to_vec(),
+        size: new.size.unwrap_or(options.size),
+        keep_bytes: options.keep_bytes,
+        open_files: options.open_files,
+    }
+}

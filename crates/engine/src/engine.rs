@@ -1,0 +1,172 @@
+//! The house: which sessions there are, living and ended, and who is told what happens.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use greenroom_model::SessionId;
+use tokio::sync::broadcast;
+
+use crate::archive::{Archive, AuditEntry, EndedRecord};
+use crate::event::HouseEvent;
+use crate::options::Options;
+use crate::session::Handle;
+use crate::{Caller, ClientId, Info, SubscriptionId};
+
+/// How many events a slow listener may be behind before it misses some.
+const EVENTS: usize = 4096;
+
+/// All sessions, and everything that can be done with them. Cheap to clone.
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) house: Arc<House>,
+}
+
+/// What all sessions share.
+pub(crate) struct House {
+    options: Mutex<Arc<Options>>,
+    sessions: Mutex<BTreeMap<SessionId, Entry>>,
+    events: broadcast::Sender<HouseEvent>,
+    pub(crate) archive: Arc<dyn Archive>,
+    next_session: AtomicU64,
+    next_subscription: AtomicU64,
+    next_client: AtomicU64,
+}
+
+/// A session as the house knows it.
+#[derive(Clone)]
+pub(crate) enum Entry {
+    /// It runs.
+    Living(Handle),
+    /// It ended. The record has its screen until the archive has it.
+    Ended(Arc<Past>),
+}
+
+/// A session that ended.
+pub(crate) struct Past {
+    pub(crate) info: Info,
+    pub(crate) checkpoint: Option<Vec<u8>>,
+}
+
+impl Engine {
+    /// An engine without sessions. `next` is the number of the first that is made.
+    #[must_use]
+    pub fn new(options: Options, archive: Arc<dyn Archive>, next: SessionId) -> Engine {
+        let house = House {
+            options: Mutex::new(Arc::new(options)),
+            sessions: Mutex::default(),
+            events: broadcast::Sender::new(EVENTS),
+            archive,
+            next_session: AtomicU64::new(next.0.max(1)),
+            next_subscription: AtomicU64::new(1),
+            next_client: AtomicU64::new(1),
+        };
+        Engine { house: Arc::new(house) }
+    }
+
+    /// Adds sessions that ended before this daemon came.
+    pub fn remember(&self, records: impl IntoIterator<Item = EndedRecord>) {
+        let mut sessions = self.house.sessions();
+        for record in records {
+            let past = Past { info: record.info(), checkpoint: None };
+            sessions.entry(past.info.id).or_insert(Entry::Ended(Arc::new(past)));
+        }
+    }
+
+    /// All sessions, by number.
+    #[must_use]
+    pub fn list(&self) -> Vec<Info> {
+        self.house.sessions().values().map(Entry::info).collect()
+    }
+
+    /// What happens in the house from now on.
+    #[must_use]
+    pub fn events(&self) -> broadcast::Receiver<HouseEvent> {
+        self.house.events.subscribe()
+    }
+
+    /// A number for a new connection.
+    #[must_use]
+    pub fn next_client(&self) -> ClientId {
+        ClientId(self.house.next_client.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The options in force.
+    #[must_use]
+    pub fn options(&self) -> Arc<Options> {
+        self.house.options()
+    }
+
+    /// Puts other options in force, for sessions made from now on.
+    pub fn set_options(&self, options: Options) {
+        let mut slot = self.house.options.lock().unwrap_or_else(PoisonError::into_inner);
+        *slot = Arc::new(options);
+    }
+
+    pub(crate) fn audit(&self, caller: &Caller, what: &'static str, session: Option<SessionId>) {
+        let who = caller.name.to_string();
+        self.house.archive.audit(AuditEntry { who, what, session, allowed: true });
+    }
+}
+
+impl House {
+    pub(crate) fn options(&self) -> Arc<Options> {
+        Arc::clone(&self.options.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The lock is held for a look-up or an insertion, never across an await.
+    pub(crate) fn sessions(&self) -> MutexGuard<'_, BTreeMap<SessionId, Entry>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn tell(&self, event: HouseEvent) {
+        // Nobody may be listening.
+        let _nobody = self.events.send(event);
+    }
+
+    pub(crate) fn next_session(&self) -> SessionId {
+        SessionId(self.next_session.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// No number up to this one is given out any more.
+    pub(crate) fn pass_session(&self, id: SessionId) {
+        self.next_session.fetch_max(id.0 + 1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn next_subscription(&self) -> SubscriptionId {
+        SubscriptionId(self.next_subscription.fetch_add(1, Ordering::Relaxed))
+    }
+
+    pub(crate) fn living(&self) -> usize {
+        self.sessions().values().filter(|it| matches!(it, Entry::Living(_))).count()
+    }
+
+    /// A session ended: from now on it is answered for from its record.
+    pub(crate) fn ended(&self, record: EndedRecord) {
+        let past = Past { info: record.info(), checkpoint: record.checkpoint };
+        self.sessions().insert(past.info.id, Entry::Ended(Arc::new(past)));
+    }
+
+    /// The archive has the record: its screen need not be here as well.
+    pub(crate) fn archived(&self, id: SessionId) {
+        if let Some(Entry::Ended(past)) = self.sessions().get_mut(&id) {
+            *past = Arc::new(Past { info: past.info.clone(), checkpoint: None });
+        }
+    }
+}
+
+impl Entry {
+    pub(crate) fn info(&self) -> Info {
+        match self {
+            Entry::Living(handle) => handle.face.get(),
+            Entry::Ended(past) => past.info.clone(),
+        }
+    }
+}
+
+/// The time of the calendar, for people to read; nothing is ever waited for by it.
+pub(crate) fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}

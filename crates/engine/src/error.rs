@@ -1,0 +1,183 @@
+//! Why the engine could not do what was asked.
+
+use std::io;
+
+use greenroom_model::SessionId;
+use greenroom_proto::Stage;
+
+use crate::archive::ArchiveError;
+use crate::matcher::PatternError;
+
+/// Why the engine could not do what was asked.
+///
+/// Branch on [`Error::kind`], show the text: the text may change, the kinds are a contract.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Nothing by that name is running or remembered.
+    #[error("no session `{0}`")]
+    NoSession(String),
+    /// Several sessions answer to that name.
+    #[error("`{selector}` could be any of {}", list(.ids))]
+    Ambiguous {
+        /// What was asked for.
+        selector: String,
+        /// Whom it fits.
+        ids: Vec<SessionId>,
+    },
+    /// The child has ended; its last screen can still be read.
+    #[error("session `{0}` has ended")]
+    Ended(SessionId),
+    /// The session runs, and what was asked is for those that have ended.
+    #[error("session `{0}` is running")]
+    Running(SessionId),
+    /// The holder is gone, and the session with it.
+    #[error("session `{0}` was lost: its holder is gone")]
+    Lost(SessionId),
+    /// The time is over.
+    #[error("timed out")]
+    Timeout {
+        /// What the screen showed then.
+        screen: String,
+    },
+    /// The caller may not do that.
+    #[error("not allowed: this connection may not {0}")]
+    Denied(&'static str),
+    /// The program does not read what is typed, and the queue is full.
+    #[error("the program in session `{0}` does not read its input")]
+    InputFull(SessionId),
+    /// A bound would be passed.
+    #[error("too many {what}: at most {most}")]
+    Limit {
+        /// Of what.
+        what: &'static str,
+        /// The bound.
+        most: usize,
+    },
+    /// A value makes no sense.
+    #[error("{0}")]
+    Invalid(String),
+    /// A pattern does not parse.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    /// The child could not be started.
+    #[error("cannot {}: {}", doing(.stage, .what), reason(.error))]
+    Spawn {
+        /// What was being done.
+        stage: Stage,
+        /// The program or folder.
+        what: String,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// No holder could be started.
+    #[error("cannot start the holder `{program}`: {error}")]
+    Holder {
+        /// Its program.
+        program: String,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The archive could not be read or written.
+    #[error("the archive of sessions: {0}")]
+    Archive(#[from] ArchiveError),
+    /// The daemon is ending.
+    #[error("the daemon is stopping")]
+    Stopping,
+}
+
+/// What kind of failure it was: the contract doors map to their codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// No such session.
+    NotFound,
+    /// More than one.
+    Ambiguous,
+    /// It has ended.
+    Ended,
+    /// Its holder is gone.
+    Lost,
+    /// Too late.
+    Timeout,
+    /// Not allowed.
+    Denied,
+    /// Try again later.
+    Busy,
+    /// A bound was met.
+    Limit,
+    /// The request makes no sense.
+    Invalid,
+    /// The program could not be started.
+    Spawn,
+    /// The disk.
+    Storage,
+    /// The daemon.
+    Internal,
+}
+
+impl Error {
+    /// What kind of failure it was.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Error::NoSession(_) => ErrorKind::NotFound,
+            Error::Ambiguous { .. } => ErrorKind::Ambiguous,
+            Error::Ended(_) => ErrorKind::Ended,
+            Error::Lost(_) => ErrorKind::Lost,
+            Error::Timeout { .. } => ErrorKind::Timeout,
+            Error::Denied(_) => ErrorKind::Denied,
+            Error::InputFull(_) => ErrorKind::Busy,
+            Error::Limit { .. } => ErrorKind::Limit,
+            Error::Invalid(_) | Error::Pattern(_) | Error::Running(_) => ErrorKind::Invalid,
+            Error::Spawn { .. } => ErrorKind::Spawn,
+            Error::Archive(_) => ErrorKind::Storage,
+            Error::Holder { .. } | Error::Stopping => ErrorKind::Internal,
+        }
+    }
+
+    /// What to do next, if there is something.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Error::NoSession(_) => Some("`greenroom ls -a` shows every session"),
+            Error::Ambiguous { .. } => Some("name one by its number"),
+            Error::Ended(_) => Some("its screen can still be read with `greenroom read`"),
+            Error::Running(_) => Some("end it with `greenroom kill` first"),
+            Error::InputFull(_) => Some("wait until it reads, or press ctrl+c in it"),
+            Error::Spawn { stage: Stage::Program, .. } => Some("is it installed, and in PATH?"),
+            Error::Spawn { stage: Stage::Cwd, .. } => Some("name a folder that exists"),
+            Error::Holder { .. } => Some("`greenroom doctor` says what is missing"),
+            Error::Archive(_) => Some("make room on the disk of the state folder"),
+            Error::Lost(_)
+            | Error::Timeout { .. }
+            | Error::Denied(_)
+            | Error::Limit { .. }
+            | Error::Invalid(_)
+            | Error::Pattern(_)
+            | Error::Spawn { .. }
+            | Error::Stopping => None,
+        }
+    }
+}
+
+fn list(ids: &[SessionId]) -> String {
+    let ids: Vec<String> = ids.iter().map(SessionId::to_string).collect();
+    ids.join(", ")
+}
+
+fn doing(stage: &Stage, what: &str) -> String {
+    match stage {
+        Stage::Terminal => "open a terminal".to_owned(),
+        Stage::Cwd => format!("enter the folder `{what}`"),
+        Stage::Program => format!("start `{what}`"),
+        Stage::Socket => "listen for the daemon".to_owned(),
+    }
+}
+
+/// The system's words without the number behind them.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(at) => text[..at].to_lowercase(),
+        None => text,
+    }
+}

@@ -1,0 +1,64 @@
+//! Which session somebody means.
+
+use greenroom_model::SessionId;
+
+use crate::{Engine, Error, Info, State};
+
+/// How much of a UUID or id must be given: less would be chance.
+const MIN_PREFIX: usize = 4;
+
+impl Engine {
+    /// The session a selector means: a number (`7` or `s7`), a name, an id (`native-…`), a UUID, or
+    /// the beginning of one of the last two.
+    ///
+    /// A number wins over a name, a name over a beginning, and a living session over an ended one.
+    ///
+    /// # Errors
+    /// There is none, or several.
+    pub fn find(&self, selector: &str) -> Result<SessionId, Error> {
+        find_in(&self.list(), selector)
+    }
+
+    /// The info of the session a selector means.
+    ///
+    /// # Errors
+    /// There is none, or several.
+    pub fn info(&self, selector: &str) -> Result<Info, Error> {
+        let id = self.find(selector)?;
+        let sessions = self.house.sessions();
+        let entry = sessions.get(&id).ok_or_else(|| Error::NoSession(selector.to_owned()))?;
+        Ok(entry.info())
+    }
+}
+
+fn find_in(all: &[Info], selector: &str) -> Result<SessionId, Error> {
+    let digits = selector.strip_prefix('s').unwrap_or(selector);
+    let number = digits.parse().ok().map(SessionId);
+    if let Some(info) = all.iter().find(|info| Some(info.id) == number) {
+        return Ok(info.id);
+    }
+    let is_named = |info: &&Info| info.name == selector;
+    let begins = |info: &&Info| {
+        let native = info.native_id();
+        selector.len() >= MIN_PREFIX
+            && (info.uuid().starts_with(selector)
+                || native.starts_with(selector) && selector.len() > "native-".len()
+                || native.trim_start_matches("native-").starts_with(selector))
+    };
+    let named: Vec<&Info> = all.iter().filter(is_named).collect();
+    let candidates = if named.is_empty() { all.iter().filter(begins).collect() } else { named };
+    one_of(&candidates, selector)
+}
+
+fn one_of(candidates: &[&Info], selector: &str) -> Result<SessionId, Error> {
+    let living: Vec<SessionId> =
+        candidates.iter().filter(|it| it.state == State::Running).map(|it| it.id).collect();
+    let all: Vec<SessionId> = candidates.iter().map(|it| it.id).collect();
+    match (&living[..], &all[..]) {
+        ([id], _) | ([], [id]) => Ok(*id),
+        ([], []) => Err(Error::NoSession(selector.to_owned())),
+        ([], ids) | (ids, _) => {
+            Err(Error::Ambiguous { selector: selector.to_owned(), ids: ids.to_vec() })
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What the engine is told when it starts: paths, limits, defaults.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use greenroom_model::Size;
+
+/// Who decides how large a session is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SizePolicy {
+    /// The client that attached, typed or resized last.
+    #[default]
+    Latest,
+    /// The smallest of those that may type.
+    Smallest,
+    /// Nobody but `resize`.
+    Fixed,
+}
+
+/// What the engine is told when it starts.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The program that holds a session.
+    pub holder: PathBuf,
+    /// Where holders listen. Owned by us, for us only.
+    pub holders: PathBuf,
+    /// What sessions see as `GREENROOM_SOCKET`.
+    pub socket: PathBuf,
+    /// Variables every session begins with unless it brings its own.
+    pub environment: Vec<(Vec<u8>, Vec<u8>)>,
+    /// The shell for a session without a command.
+    pub shell: String,
+    /// The folder for a session without one.
+    pub cwd: PathBuf,
+    /// The size for a session without one.
+    pub size: Size,
+    /// Lines of history a screen keeps.
+    pub history_lines: usize,
+    /// Who sizes.
+    pub size_policy: SizePolicy,
+    /// How far a client may be behind before it is cut short.
+    pub lag_bytes: usize,
+    /// How much typed input waits for a program that does not read.
+    pub input_bytes: usize,
+    /// How many sessions may run.
+    pub max_sessions: usize,
+    /// How long a child has to end by itself.
+    pub grace: Duration,
+    /// How much a holder keeps before its child blocks.
+    pub keep_bytes: u64,
+    /// The soft limit on open files that children get; zero for ours.
+    pub open_files: u64,
+}

@@ -1,0 +1,359 @@
+//! One live session: the only owner of its screen, its journal and its link to the holder.
+//!
+//! A session is one task fed by a closed [`Msg`] enum and by its link, so every cause of change is
+//! listed in one place and all changes happen in one order. There is no lock to hold wrongly.
+//!
+//! Flow: `link` → `output` (journal, screen) → `viewers`, `waits`; `keyboard` is the way back,
+//! `sizing` decides the size, `save` gives the holder checkpoints, `end` is the end.
+//! Not here: wire formats (doors), escape codes (`screen`), the list of sessions (`engine`).
+//!
+//! Invariant: a byte is in the holder's log before anybody can see it.
+
+mod end;
+mod keyboard;
+mod output;
+mod save;
+mod sizing;
+mod viewers;
+mod waits;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use greenroom_model::{KeyEvent, Offset, Size};
+use greenroom_proto::{Description, Hello, ToHolder};
+use greenroom_screen::{Filter, Policy, Screen};
+use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
+use tokio::time::Instant;
+
+use crate::engine::House;
+use crate::event::HouseEvent;
+use crate::info::Face;
+use crate::journal::Journal;
+use crate::link::{Link, LinkError};
+use crate::mark::{Mark, Marks};
+use crate::options::Options;
+use crate::{Attach, ClientId, Error, Event, Matcher, Subscription, SubscriptionId};
+
+pub(crate) use self::keyboard::Keyboard;
+use self::save::Saves;
+use self::viewers::Viewers;
+use self::waits::Waits;
+
+pub(crate) use self::save::{pack, unpack};
+pub use self::waits::Waited;
+
+/// How many messages one turn takes. More would make output wait behind a busy client.
+const TURN_MAX: usize = 64;
+
+/// How many messages may wait for a session: as many as clients ask at once.
+pub(crate) const INBOX: usize = 256;
+
+/// How long a synchronized update may hold up whoever looks. A program that dies in the middle of
+/// one must not blind anybody.
+const SYNC_BOUND: Duration = Duration::from_millis(150);
+
+/// What somebody types.
+#[derive(Debug, Clone)]
+pub enum Typed {
+    /// Bytes as they are.
+    Bytes(Bytes),
+    /// Text; line ends are Enter.
+    Text(String),
+    /// Text that is pasted.
+    Paste(String),
+    /// Keys, encoded as the program asked for.
+    Keys(Vec<KeyEvent>),
+}
+
+/// Does something with a screen, in the session's own turn.
+pub(crate) type Look = Box<dyn FnOnce(&Screen) + Send>;
+
+/// The answer to a request.
+pub(crate) type Reply<T> = oneshot::Sender<Result<T, Error>>;
+
+/// Everything that can be asked of a session.
+pub(crate) enum Msg {
+    /// Somebody types; what it takes of the queue's room was reserved.
+    Type { typed: Typed, enter: bool, reserved: usize, reply: Reply<Offset> },
+    /// An attached client types; its room was reserved.
+    Input { from: SubscriptionId, bytes: Bytes },
+    /// A new size, whoever is attached.
+    Resize(Size, Reply<()>),
+    /// A client's terminal has a new size.
+    Sized(SubscriptionId, Size),
+    /// A signal for the foreground.
+    Signal(i32, Reply<()>),
+    /// The end.
+    Kill(Duration, Reply<()>),
+    /// Another name.
+    Rename(String, Reply<String>),
+    /// A client wants to see.
+    Attach { client: ClientId, attach: Attach, reply: Reply<Subscription> },
+    /// It has seen enough.
+    Detach(SubscriptionId),
+    /// Somebody reads the screen.
+    Look(Look),
+    /// Somebody waits for something.
+    Wait { matcher: Matcher, after: Option<Offset>, until: Option<Instant>, reply: Reply<Waited> },
+}
+
+/// How others reach a session.
+#[derive(Debug, Clone)]
+pub(crate) struct Handle {
+    pub(crate) face: Arc<Face>,
+    pub(crate) inbox: mpsc::Sender<Msg>,
+    /// Room for input, in bytes.
+    pub(crate) room: Arc<Semaphore>,
+}
+
+/// One live session.
+pub(crate) struct Session {
+    house: Arc<House>,
+    options: Arc<Options>,
+    face: Arc<Face>,
+    description: Description,
+    link: Link,
+    keyboard: Keyboard,
+    screen: Screen,
+    journal: Journal,
+    filter: Filter,
+    /// Bytes before this are past: they were printed before this daemon came.
+    past: Offset,
+    /// Queries before this were answered.
+    answered: Offset,
+    viewers: Viewers,
+    marks: Marks,
+    waits: Waits,
+    saves: Saves,
+    /// Who looks while the program is in the middle of an update.
+    held: Vec<Look>,
+    /// Since when it is.
+    updating: Option<Instant>,
+    /// When something was printed or typed last.
+    active: Instant,
+    /// Something changed in this turn that waits and viewers want to know.
+    changed: bool,
+    killers: Vec<Reply<()>>,
+}
+
+/// What a session begins with.
+pub(crate) struct Beginning {
+    pub(crate) hello: Hello,
+    pub(crate) description: Description,
+    pub(crate) screen: Screen,
+    pub(crate) link: Link,
+    pub(crate) keyboard: Keyboard,
+    pub(crate) face: Arc<Face>,
+}
+
+/// What ended the wait for something to do.
+enum Wake {
+    Asked,
+    Link,
+    Keyboard,
+    Time,
+    Stop,
+}
+
+impl Session {
+    pub(crate) fn new(house: Arc<House>, beginning: Beginning) -> Session {
+        let Beginning { hello, description, screen, link, keyboard, face } = beginning;
+        let mut filter = Filter::new(Policy::default());
+        // A restored screen may stand in the middle of a sequence, which the filter must know.
+        let _held_back = filter.feed(&screen.unfinished());
+        let drained = Arc::new(Notify::new());
+        Session {
+            options: house.options(),
+            saves: Saves::at(screen.offset()),
+            journal: Journal::at(hello.kept),
+            past: hello.end,
+            answered: hello.answered,
+            viewers: Viewers::new(drained),
+            waits: Waits::default(),
+            marks: Marks::default(),
+            held: Vec::new(),
+            updating: None,
+            active: Instant::now(),
+            changed: false,
+            killers: Vec::new(),
+            house,
+            face,
+            description,
+            link,
+            keyboard,
+            screen,
+            filter,
+        }
+    }
+
+    /// Lives until the child's end, and tells the house of it.
+    pub(crate) async fn run(mut self, mut inbox: mpsc::Receiver<Msg>) {
+        let mut turn = Vec::with_capacity(TURN_MAX);
+        let end = loop {
+            match self.wake(&mut inbox, &mut turn).await {
+                Wake::Asked => turn.drain(..).for_each(|msg| self.apply(msg)),
+                Wake::Link => match self.hear() {
+                    Ok(None) => {}
+                    Ok(Some(status)) => break crate::End::Exited(status),
+                    Err(error) => {
+                        self.complain(&error);
+                        break crate::End::Lost;
+                    }
+                },
+                Wake::Keyboard => self.keyboard.write(),
+                Wake::Time => {}
+                // The daemon ends; the holder and its session go on.
+                Wake::Stop => return,
+            }
+            self.end_turn();
+        };
+        self.finish(end, inbox).await;
+    }
+
+    /// Waits until there is something to do.
+    async fn wake(&mut self, inbox: &mut mpsc::Receiver<Msg>, turn: &mut Vec<Msg>) -> Wake {
+        let deadline = self.deadline();
+        let reading = !self.viewers.is_blocked(self.options.lag_bytes);
+        // Nobody is answered before everything printed so far has been taken.
+        let caught_up = self.screen.offset() >= self.past;
+        let time = async {
+            match deadline {
+                Some(deadline) => tokio::time::sleep_until(deadline).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            count = inbox.recv_many(turn, TURN_MAX), if caught_up => {
+                if count == 0 { Wake::Stop } else { Wake::Asked }
+            }
+            _ = self.link.ready(reading) => Wake::Link,
+            () = self.keyboard.writable() => Wake::Keyboard,
+            () = self.viewers.drained() => Wake::Time,
+            () = time => Wake::Time,
+        }
+    }
+
+    /// When to look again if nothing happens.
+    fn deadline(&self) -> Option<Instant> {
+        let updating = self.updating.filter(|_| !self.held.is_empty() || self.viewers.is_due());
+        [
+            self.viewers.due(),
+            self.waits.due(self.active),
+            self.saves.due(),
+            updating.map(|since| since + SYNC_BOUND),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    fn apply(&mut self, msg: Msg) {
+        match msg {
+            Msg::Type { typed, enter, reserved, reply } => {
+                self.type_in(typed, enter, reserved, reply);
+            }
+            Msg::Input { from, bytes } => self.input(from, bytes),
+            Msg::Resize(size, reply) => {
+                self.resize(size);
+                let _gone = reply.send(Ok(()));
+            }
+            Msg::Sized(subscription, size) => self.viewer_sized(subscription, size),
+            Msg::Signal(signal, reply) => {
+                self.link.say(&ToHolder::Signal(signal));
+                let _gone = reply.send(Ok(()));
+            }
+            Msg::Kill(grace, reply) => {
+                let grace_ms = u32::try_from(grace.as_millis()).unwrap_or(u32::MAX);
+                self.link.say(&ToHolder::Kill { grace_ms });
+                self.killers.push(reply);
+            }
+            Msg::Rename(name, reply) => {
+                let _gone = reply.send(Ok(self.rename(name)));
+            }
+            Msg::Attach { client, attach, reply } => self.attach(client, attach, reply),
+            Msg::Detach(subscription) => self.detach(subscription),
+            Msg::Look(look) => self.held.push(look),
+            Msg::Wait { matcher, after, until, reply } => {
+                let mark = self.marks.find(after);
+                self.waits.add(matcher, mark, until, reply);
+                self.changed = true;
+            }
+        }
+    }
+
+    /// After what happened: whoever looks, waits or watches gets to know.
+    fn end_turn(&mut self) {
+        let now = Instant::now();
+        self.updating = match (self.screen.is_synchronized(), self.updating) {
+            (false, _) => None,
+            (true, since) => Some(since.unwrap_or(now)),
+        };
+        let settled = self.updating.is_none_or(|since| now >= since + SYNC_BOUND);
+        if settled {
+            for look in self.held.drain(..) {
+                look(&self.screen);
+            }
+            self.look_for_waits(now);
+        }
+        self.serve_viewers(now, settled);
+        self.save_if_due(now);
+        self.changed = false;
+    }
+
+    fn rename(&mut self, name: String) -> String {
+        let old = std::mem::replace(&mut self.description.name, name.clone());
+        self.face.lock().name.clone_from(&name);
+        self.describe();
+        self.house.archive.renamed(self.description.id, name.clone());
+        self.house.tell(HouseEvent::Renamed { id: self.description.id, old: old.clone(), new: name });
+        old
+    }
+
+    /// Gives the holder the description it will introduce the session with.
+    fn describe(&mut self) {
+        let blob = Bytes::from(self.description.encode());
+        self.link.say(&ToHolder::Describe(blob));
+    }
+
+    fn type_in(&mut self, typed: Typed, enter: bool, reserved: usize, reply: Reply<Offset>) {
+        let mut bytes = match typed {
+            Typed::Bytes(bytes) => bytes.to_vec(),
+            Typed::Text(text) => text.replace("\r\n", "\r").replace('\n', "\r").into_bytes(),
+            Typed::Paste(text) => self.screen.paste(&text),
+            Typed::Keys(keys) => keys.iter().flat_map(|key| self.screen.key(key)).collect(),
+        };
+        if enter {
+            bytes.push(b'\r');
+        }
+        let offset = self.mark(&bytes);
+        self.keyboard.type_with_reply(Bytes::from(bytes), reserved, (reply, offset));
+    }
+
+    fn input(&mut self, from: SubscriptionId, bytes: Bytes) {
+        if !self.viewers.may_type(from) {
+            self.keyboard.release(bytes.len());
+            return;
+        }
+        self.viewer_active(from);
+        self.mark(&bytes);
+        self.keyboard.type_in(bytes);
+    }
+
+    /// Remembers where the session stands before something is typed.
+    fn mark(&mut self, bytes: &[u8]) -> Offset {
+        self.marks.add(Mark::now(&self.screen, bytes));
+        self.active = Instant::now();
+        self.screen.offset()
+    }
+
+    fn complain(&self, error: &LinkError) {
+        tracing::error!(session = %self.description.id, %error, "the session is lost");
+    }
+
+    /// Tells every subscriber.
+    fn publish(&mut self, event: &Event) {
+        self.viewers.tell(event, self.options.lag_bytes);
+    }
+}

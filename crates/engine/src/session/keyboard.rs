@@ -1,0 +1,128 @@
+//! The way to the program: what is typed, in order, as fast as the terminal takes it.
+//!
+//! The terminal is written by the daemon itself, by the descriptor the holder passed on. It never
+//! blocks: what the program does not read waits here, and whoever types waits for room.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use bytes::{Buf as _, Bytes};
+use greenroom_model::Offset;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::sync::Semaphore;
+
+use super::Reply;
+
+/// How many bytes of answers to a program's queries wait at most. A program that asks and never
+/// reads loses the rest.
+const MAX_ANSWERS: usize = 64 << 10;
+
+/// The terminal's input and what waits for it.
+#[derive(Debug)]
+pub(crate) struct Keyboard {
+    terminal: AsyncFd<OwnedFd>,
+    queue: VecDeque<Keys>,
+    /// Bytes in the queue that nobody reserved room for.
+    answers: usize,
+    room: Arc<Semaphore>,
+}
+
+/// Some bytes to be typed.
+#[derive(Debug)]
+struct Keys {
+    bytes: Bytes,
+    /// How much room they give back.
+    reserved: usize,
+    /// Who wants to know when the terminal has taken them, and the offset to tell.
+    done: Option<(Reply<Offset>, Offset)>,
+}
+
+impl Keyboard {
+    pub(crate) fn new(terminal: OwnedFd, room: Arc<Semaphore>) -> io::Result<Keyboard> {
+        #[expect(deprecated, reason = "the other way is unsafe; an owned descriptor makes this one sound")]
+        let terminal = AsyncFd::with_interest(terminal, Interest::WRITABLE)?;
+        Ok(Keyboard { terminal, queue: VecDeque::new(), answers: 0, room })
+    }
+
+    /// Types bytes whose room was reserved.
+    pub(super) fn type_in(&mut self, bytes: Bytes) {
+        let reserved = bytes.len();
+        self.push(Keys { bytes, reserved, done: None });
+    }
+
+    /// Types bytes and tells when the terminal has them.
+    pub(super) fn type_with_reply(
+        &mut self,
+        bytes: Bytes,
+        reserved: usize,
+        done: (Reply<Offset>, Offset),
+    ) {
+        self.push(Keys { bytes, reserved, done: Some(done) });
+    }
+
+    /// Answers a query of the program.
+    pub(super) fn answer(&mut self, bytes: &[u8]) {
+        if self.answers + bytes.len() > MAX_ANSWERS {
+            return;
+        }
+        self.answers += bytes.len();
+        self.push(Keys { bytes: Bytes::copy_from_slice(bytes), reserved: 0, done: None });
+    }
+
+    /// Gives back room that was reserved for nothing.
+    pub(super) fn release(&self, bytes: usize) {
+        self.room.add_permits(bytes);
+    }
+
+    fn push(&mut self, keys: Keys) {
+        self.queue.push_back(keys);
+        if self.queue.len() == 1 {
+            self.write();
+        }
+    }
+
+    /// Waits until the terminal takes more; for ever if nothing waits.
+    pub(super) async fn writable(&self) {
+        if self.queue.is_empty() {
+            return std::future::pending().await;
+        }
+        // An error is met again, and handled, by the write.
+        let _ready = self.terminal.writable().await;
+    }
+
+    /// Writes as much as the terminal takes.
+    pub(super) fn write(&mut self) {
+        while let Some(keys) = self.queue.front_mut() {
+            if keys.bytes.has_remaining() {
+                let written = self.terminal.try_io(Interest::WRITABLE, |terminal| {
+                    Ok(rustix::io::write(terminal, &keys.bytes)?)
+                });
+                match written {
+                    Ok(count) => keys.bytes.advance(count),
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    // The child is gone: its end is on the way, and nobody reads this any more.
+                    Err(_) => keys.bytes.clear(),
+                }
+            }
+            if !self.queue.front().is_some_and(|keys| keys.bytes.has_remaining()) {
+                self.taken();
+            }
+        }
+    }
+
+    /// The first of the queue was written.
+    fn taken(&mut self) {
+        let Some(keys) = self.queue.pop_front() else { return };
+        self.room.add_permits(keys.reserved);
+        if let Some((reply, offset)) = keys.done {
+            let _gone = reply.send(Ok(offset));
+        }
+        if self.queue.is_empty() {
+            self.answers = 0;
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What the holder says: output, mostly, on its way to journal, screen and viewers.
+
+use bytes::Bytes;
+use greenroom_model::{ExitStatus, Offset};
+use greenroom_proto::{FromHolder, ToHolder};
+use greenroom_screen as screen;
+use tokio::time::Instant;
+
+use super::Session;
+use crate::event::HouseEvent;
+use crate::link::LinkError;
+use crate::Event;
+
+impl Session {
+    /// Takes what the holder said; the child's status if it has ended.
+    pub(super) fn hear(&mut self) -> Result<Option<ExitStatus>, LinkError> {
+        let flushed = self.link.flush();
+        // What was said before the holder went is still to be read.
+        let filled = flushed.map_err(LinkError::from).and_then(|()| self.link.fill());
+        while let Some(message) = self.link.next()? {
+            match message {
+                FromHolder::Output { at, bytes } => self.output(at, bytes)?,
+                FromHolder::Ended(status) => return Ok(Some(status)),
+                FromHolder::Hello(_)
+                | FromHolder::Description(_)
+                | FromHolder::Checkpoint { .. }
+                | FromHolder::Failed { .. } => return Err(LinkError::Order),
+            }
+        }
+        filled.map(|()| None)
+    }
+
+    /// Takes output, which may begin before what the screen has seen already.
+    fn output(&mut self, at: Offset, bytes: Bytes) -> Result<(), LinkError> {
+        let seen = self.screen.offset();
+        let end = at + bytes.len() as u64;
+        self.journal.push(bytes.clone());
+        if end <= seen {
+            return Ok(());
+        }
+        if at > seen {
+            return Err(LinkError::Order);
+        }
+        let new = bytes.slice((seen - at) as usize..);
+        if seen < self.past {
+            // Cut where the past ends, so that what is new is treated as new.
+            let past = ((self.past - seen) as usize).min(new.len());
+            self.feed(new.slice(..past), true);
+            self.feed(new.slice(past..), false);
+        } else {
+            self.feed(new, false);
+        }
+        Ok(())
+    }
+
+    fn feed(&mut self, bytes: Bytes, past: bool) {
+        if bytes.is_empty() {
+            return;
+        }
+        let fed = self.screen.feed(&bytes);
+        let replies = fed.replies().to_vec();
+        let events = if past { Vec::new() } else { fed.events().to_vec() };
+        self.changed = true;
+        self.active = Instant::now();
+        self.answer(&replies);
+        let passed = Bytes::from(self.filter.feed(&bytes));
+        let end = self.screen.offset();
+        let decided = Offset(end.0 - self.filter.undecided().min(end.0));
+        let lag = self.options.lag_bytes;
+        self.viewers.output(&bytes, end, passed, decided, lag);
+        self.happened(&events);
+        self.saves.printed(end, self.active);
+        let mut face = self.face.lock();
+        face.offset = end;
+        face.alternate = self.screen.is_alternate();
+    }
+
+    /// Answers the program's queries, unless an earlier daemon did.
+    fn answer(&mut self, replies: &[u8]) {
+        let now = self.screen.offset();
+        if replies.is_empty() || now <= self.answered {
+            return;
+        }
+        self.answered = now;
+        // First the note, then the answer: a daemon that dies in between leaves a question open,
+        // which a program survives; an answer typed twice may be taken for a command.
+        self.link.say(&ToHolder::Answered(now));
+        self.keyboard.answer(replies);
+    }
+
+    /// Passes on what the program said beside its text; bells and titles once a turn.
+    fn happened(&mut self, events: &[screen::Event]) {
+        let id = self.description.id;
+        let (mut bell, mut title) = (false, None);
+        for event in events {
+            match event {
+                screen::Event::Bell => bell = true,
+                screen::Event::Title(text) => title = Some(text.clone()),
+                screen::Event::Cwd { path, .. } => {
+                    self.face.lock().cwd.clone_from(path);
+                    self.publish(&Event::Cwd(path.clone()));
+                }
+                screen::Event::Progress(progress) => self.publish(&Event::Progress(*progress)),
+                screen::Event::Notification { title, body } => {
+                    let (title, body) = (title.clone(), body.clone());
+                    self.publish(&Event::Notification { title, body });
+                }
+                screen::Event::Mark(mark) => self.publish(&Event::Mark(*mark)),
+                // Clipboards, links and pictures reach terminals in the output, as far as the
+                // filter lets them; modes are the screen's; a program does not size its terminal.
+                _ => {}
+            }
+        }
+        if let Some(title) = title {
+            self.face.lock().title.clone_from(&title);
+            self.publish(&Event::Title(title.clone()));
+            self.house.tell(HouseEvent::Title(id, title));
+        }
+        if bell {
+            self.publish(&Event::Bell);
+            self.house.tell(HouseEvent::Bell(id));
+        }
+    }
+}

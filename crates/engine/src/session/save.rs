@@ -1,0 +1,113 @@
+//! Checkpoints: what the holder keeps, so that the next daemon has this screen.
+//!
+//! A checkpoint is given when a lot was printed, and when a session that printed something comes to
+//! rest; between two of them the holder has every byte. So a busy session costs its holder a few
+//! megabytes, and one at rest hardly more than its screen.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use greenroom_model::Offset;
+use greenroom_proto::ToHolder;
+use greenroom_screen::{RestoreError, Screen};
+use tokio::time::Instant;
+
+use super::Session;
+
+/// How much is printed between two checkpoints at most: well below what a holder keeps.
+const CHECKPOINT_BYTES: u64 = 4 << 20;
+
+/// How much must have been printed for a checkpoint at rest to be worth its while.
+const REST_BYTES: u64 = 16 << 10;
+
+/// How long a session must be quiet to be at rest.
+const REST: Duration = Duration::from_millis(500);
+
+/// How much is kept of what every attached client should have got already: what a connection may
+/// have on its way.
+const IN_FLIGHT: u64 = 512 << 10;
+
+/// The first byte of a packed checkpoint: compressed with LZ4, the length in front.
+const PACKED: u8 = 1;
+
+/// How large an unpacked checkpoint may be.
+const MAX_UNPACKED: usize = 256 << 20;
+
+/// When to give the next checkpoint.
+#[derive(Debug)]
+pub(super) struct Saves {
+    /// The offset of the last one.
+    at: Offset,
+    /// The offset now.
+    end: Offset,
+    rest: Option<Instant>,
+}
+
+impl Saves {
+    pub(super) fn at(offset: Offset) -> Saves {
+        Saves { at: offset, end: offset, rest: None }
+    }
+
+    pub(super) fn printed(&mut self, end: Offset, now: Instant) {
+        self.end = end;
+        if end - self.at >= REST_BYTES {
+            self.rest = Some(now + REST);
+        }
+    }
+
+    /// The size is not in the bytes: a restored screen must have it.
+    pub(super) fn resized(&mut self) {
+        self.rest = Some(Instant::now() + REST);
+    }
+
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.rest
+    }
+}
+
+impl Session {
+    pub(super) fn save_if_due(&mut self, now: Instant) {
+        let rests = self.saves.rest.is_some_and(|rest| now >= rest);
+        if !rests && self.saves.end - self.saves.at < CHECKPOINT_BYTES {
+            return;
+        }
+        let at = self.screen.offset();
+        let keep = self.keep(at, rests);
+        let blob = Bytes::from(pack(&self.screen));
+        self.link.say(&ToHolder::Checkpoint { at, keep, blob });
+        self.journal.trim(keep);
+        self.saves = Saves::at(at);
+    }
+
+    /// What must still be known after a checkpoint: as much as attached clients may have missed.
+    fn keep(&self, at: Offset, rests: bool) -> Offset {
+        let behind = if self.viewers.all.is_empty() {
+            0
+        } else if rests && self.viewers.all_drained() {
+            IN_FLIGHT
+        } else {
+            self.options.lag_bytes as u64 + 2 * IN_FLIGHT
+        };
+        Offset(at.0.saturating_sub(behind))
+    }
+}
+
+/// A screen as a holder or the archive keeps it.
+pub(crate) fn pack(screen: &Screen) -> Vec<u8> {
+    let mut packed = vec![PACKED];
+    packed.extend_from_slice(&lz4_flex::compress_prepend_size(&screen.checkpoint()));
+    packed
+}
+
+/// A screen from what a holder or the archive kept.
+pub(crate) fn unpack(packed: &[u8]) -> Result<Screen, RestoreError> {
+    let Some((&PACKED, rest)) = packed.split_first() else {
+        return Err(RestoreError::NotACheckpoint);
+    };
+    let length = rest.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize);
+    if length > MAX_UNPACKED {
+        return Err(RestoreError::Damaged("length"));
+    }
+    let checkpoint = lz4_flex::decompress_size_prepended(rest);
+    Screen::restore(&checkpoint.map_err(|_| RestoreError::Damaged("compression"))?)
+}

@@ -1,0 +1,51 @@
+//! How large a session is, and who decides.
+
+use greenroom_model::Size;
+use greenroom_proto::ToHolder;
+
+use super::Session;
+use crate::event::HouseEvent;
+use crate::{Event, SizePolicy};
+
+impl Session {
+    /// Gives the session a size: the screen, the terminal, and everybody who looks.
+    pub(super) fn resize(&mut self, size: Size) {
+        if size == self.screen.size() {
+            return;
+        }
+        let renumbered = size.cols() != self.screen.size().cols();
+        // A terminal says its size only if it was asked to (mode 2048).
+        let replies = self.screen.resize(size).replies().to_vec();
+        self.link.say(&ToHolder::Resize(size));
+        if !replies.is_empty() {
+            self.keyboard.answer(&replies);
+        }
+        if renumbered {
+            self.marks.renumber(&self.screen);
+            self.waits.renumber(&self.screen);
+        }
+        self.changed = true;
+        self.saves.resized();
+        self.face.lock().size = size;
+        self.redraw_all();
+        self.publish(&Event::Resized(size));
+        self.house.tell(HouseEvent::Resized(self.description.id, size));
+    }
+
+    /// Sizes the session as the policy has it. Who only looks never counts.
+    pub(super) fn size_by_viewers(&mut self) {
+        let sizing = self.viewers.all.iter().filter(|viewer| !viewer.read_only);
+        let sizes = sizing.filter_map(|viewer| Some((viewer.active, viewer.terminal?)));
+        let wanted = match self.options.size_policy {
+            SizePolicy::Fixed => None,
+            SizePolicy::Latest => sizes.max_by_key(|it| it.0).map(|it| it.1),
+            SizePolicy::Smallest => sizes
+                .map(|it| (it.1.cols(), it.1.rows()))
+                .reduce(|one, two| (one.0.min(two.0), one.1.min(two.1)))
+                .map(|(cols, rows)| Size::clamped(cols, rows)),
+        };
+        if let Some(size) = wanted {
+            self.resize(size);
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! Who looks at a session, and what each of them has seen.
+//!
+//! A terminal of the session's size gets the output as it comes. One of another size gets
+//! pictures. One that does not keep up gets nothing until it has taken all there was, and then a
+//! redraw: it never slows the child or anybody else, unless it asked for exactly that.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use greenroom_model::{Offset, Size};
+use greenroom_screen::{Depth, RESET, Screen};
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::{Reply, Session};
+use crate::event::{HouseEvent, Why};
+use crate::info::Viewer as Seen;
+use crate::subscription::Outlet;
+use crate::{Attach, ClientId, Event, Lag, Subscription, SubscriptionId};
+
+/// The shortest time between two pictures: as fast as people see.
+const FRAME: Duration = Duration::from_millis(30);
+
+/// How far a client that fell behind may fall again at first. Under a flood it then lives on
+/// redraws, a few dozen a second, instead of megabytes it cannot show.
+const WARY_BYTES: usize = 16 << 10;
+
+/// How long a client keeps up before it is trusted again.
+const TRUST: Duration = Duration::from_millis(300);
+
+/// Somebody who looks.
+#[derive(Debug)]
+pub(super) struct Viewer {
+    pub(super) id: SubscriptionId,
+    client: ClientId,
+    outlet: Outlet,
+    pub(super) terminal: Option<Size>,
+    pub(super) read_only: bool,
+    lag: Lag,
+    /// What it has to be brought up to date for.
+    stale: Option<Why>,
+    /// It shows pictures, because its terminal has another size.
+    picture: bool,
+    /// The picture it shows is not the last.
+    dirty: bool,
+    redrawn: Instant,
+    /// When it fell behind last.
+    behind: Option<Instant>,
+    since_ms: u64,
+    /// Counts up with whatever it does: who did something last sizes.
+    pub(super) active: u64,
+}
+
+/// All who look.
+#[derive(Debug)]
+pub(super) struct Viewers {
+    pub(super) all: Vec<Viewer>,
+    woken: Arc<Notify>,
+    due: Option<Instant>,
+    pub(super) clock: u64,
+}
+
+impl Viewers {
+    pub(super) fn new(woken: Arc<Notify>) -> Viewers {
+        Viewers { all: Vec::new(), woken, due: None, clock: 0 }
+    }
+
+    /// Waits until somebody has taken everything, or left.
+    pub(super) async fn drained(&self) {
+        self.woken.notified().await;
+    }
+
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.due
+    }
+
+    pub(super) fn is_due(&self) -> bool {
+        self.all.iter().any(|viewer| viewer.stale.is_some() || viewer.dirty)
+    }
+
+    /// Whether the program has to wait for somebody.
+    pub(super) fn is_blocked(&self, lag: usize) -> bool {
+        let behind = |viewer: &&Viewer| viewer.lag == Lag::Block && viewer.outlet.waiting() > lag;
+        self.all.iter().filter(behind).any(|viewer| viewer.outlet.ask_drained())
+    }
+
+    pub(super) fn may_type(&self, id: SubscriptionId) -> bool {
+        self.all.iter().any(|viewer| viewer.id == id && !viewer.read_only)
+    }
+
+    /// Hands output to everybody who keeps up.
+    pub(super) fn output(
+        &mut self,
+        raw: &Bytes,
+        end: Offset,
+        passed: Bytes,
+        decided: Offset,
+        lag: usize,
+    ) {
+        for viewer in &mut self.all {
+            if viewer.picture {
+                viewer.dirty = true;
+            } else if viewer.terminal.is_some() {
+                if !passed.is_empty() {
+                    viewer.offer(Event::Output { end: decided, bytes: passed.clone() }, lag);
+                }
+            } else {
+                viewer.offer(Event::Output { end, bytes: raw.clone() }, lag);
+            }
+        }
+    }
+
+    /// Tells everybody who keeps up.
+    pub(super) fn tell(&mut self, event: &Event, lag: usize) {
+        for viewer in self.all.iter_mut().filter(|viewer| viewer.stale.is_none()) {
+            if viewer.outlet.waiting() < lag {
+                viewer.outlet.send(event.clone());
+            }
+        }
+    }
+
+    /// Tells everybody the last thing they will hear.
+    pub(super) fn tell_end(&mut self, event: &Event) {
+        for viewer in self.all.drain(..) {
+            viewer.outlet.send(event.clone());
+        }
+    }
+
+    pub(super) fn seen(&self) -> Vec<Seen> {
+        let all = self.all.iter().map(|viewer| Seen {
+            subscription: viewer.id,
+            client: viewer.client,
+            read_only: viewer.read_only,
+            size: viewer.terminal,
+            since_ms: viewer.since_ms,
+        });
+        all.collect()
+    }
+
+    /// Whether everything sent was taken by everybody.
+    pub(super) fn all_drained(&self) -> bool {
+        self.all.iter().all(|viewer| viewer.outlet.waiting() == 0)
+    }
+}
+
+impl Viewer {
+    /// Sends output if the viewer keeps up; else it will be redrawn.
+    fn offer(&mut self, event: Event, lag: usize) {
+        if self.stale.is_some() {
+            return;
+        }
+        let wary = self.behind.is_some_and(|at| at.elapsed() < TRUST);
+        let bound = if wary && self.lag == Lag::Skip { WARY_BYTES.min(lag) } else { lag };
+        if self.lag == Lag::Skip && self.outlet.waiting() > bound {
+            self.stale = Some(Why::Lagged);
+            self.behind = Some(Instant::now());
+            return;
+        }
+        self.outlet.send(event);
+    }
+
+    /// When it may be redrawn, if it has to be: not before it has taken everything.
+    fn redraw_due(&self) -> Option<Instant> {
+        let wanted = self.stale.is_some() || self.dirty;
+        let prompt = self.stale.is_some_and(|why| why != Why::Lagged);
+        if !wanted || (!prompt && self.outlet.waiting() > 0 && self.outlet.ask_drained()) {
+            return None;
+        }
+        Some(if prompt { self.redrawn } else { self.redrawn + FRAME })
+    }
+
+    /// Brings it up to date.
+    fn redraw(&mut self, screen: &Screen, decided: Offset, depth: Depth) {
+        let why = self.stale.take().unwrap_or(Why::Lagged);
+        let (at, bytes) = match self.terminal {
+            Some(size) if size != screen.size() => {
+                let begins = !self.picture || why != Why::Lagged;
+                let mut bytes = if begins { RESET.to_vec() } else { Vec::new() };
+                bytes.extend_from_slice(&screen.picture(size));
+                self.picture = true;
+                (screen.offset(), bytes)
+            }
+            terminal => {
+                self.picture = false;
+                let at = if terminal.is_some() { decided } else { screen.offset() };
+                (at, screen.redraw(depth))
+            }
+        };
+        self.dirty = false;
+        self.redrawn = Instant::now();
+        self.outlet.send(Event::Redraw { at, why, bytes: Bytes::from(bytes) });
+    }
+}
+
+impl Session {
+    pub(super) fn attach(&mut self, client: ClientId, attach: Attach, reply: Reply<Subscription>) {
+        let id = self.house.next_subscription();
+        self.viewers.clock += 1;
+        let now_ms = crate::engine::now_ms();
+        let begins = attach.from.and_then(|from| self.since(from, attach.terminal.is_some()));
+        let start = attach.from.filter(|_| begins.is_some()).unwrap_or_else(|| self.decided());
+        let info = self.face.get();
+        let (outlet, subscription) = Outlet::new(id, info, start, Arc::clone(&self.viewers.woken));
+        self.viewers.all.push(Viewer {
+            id,
+            client,
+            outlet,
+            terminal: attach.terminal,
+            read_only: attach.read_only,
+            lag: attach.lag,
+            stale: None,
+            picture: false,
+            dirty: false,
+            redrawn: Instant::now(),
+            behind: None,
+            since_ms: now_ms,
+            active: if attach.read_only { 0 } else { self.viewers.clock },
+        });
+        self.description.attached_ms = now_ms;
+        self.face.lock().attached_ms = now_ms;
+        self.describe();
+        let before = self.screen.size();
+        self.size_by_viewers();
+        self.greet(begins, before, attach);
+        self.viewers_changed();
+        if reply.send(Ok(subscription)).is_err() {
+            self.detach(id);
+        }
+        self.house.tell(HouseEvent::Attached(self.description.id, client));
+    }
+
+    /// Sends a new viewer what it begins with: what it missed, or the screen.
+    fn greet(&mut self, begins: Option<(Bytes, Offset)>, before: Size, attach: Attach) {
+        let (screen, decided) = (&self.screen, self.decided());
+        let Some(viewer) = self.viewers.all.last_mut() else { return };
+        match begins {
+            Some((bytes, end)) if screen.size() == before => {
+                viewer.stale = None;
+                if !bytes.is_empty() {
+                    viewer.outlet.send(Event::Output { end, bytes });
+                }
+                if viewer.terminal.is_some_and(|size| size != screen.size()) {
+                    viewer.stale = Some(Why::Resized);
+                }
+            }
+            _ => {
+                viewer.stale = Some(Why::Attached);
+                let depth = Depth::Lines(attach.history);
+                viewer.redraw(screen, decided, depth);
+            }
+        }
+    }
+
+    /// What a client that comes back missed, if it is still known.
+    fn since(&self, from: Offset, terminal: bool) -> Option<(Bytes, Offset)> {
+        let end = if terminal { self.decided() } else { self.screen.offset() };
+        let chunks = self.journal.range(from, end)?;
+        if !terminal {
+            return Some((Bytes::from(chunks.concat()), end));
+        }
+        let mut filter = greenroom_screen::Filter::new(greenroom_screen::Policy::default());
+        let passed: Vec<u8> = chunks.iter().flat_map(|chunk| filter.feed(chunk)).collect();
+        Some((Bytes::from(passed), end))
+    }
+
+    /// How far it is decided what a terminal gets: an unfinished sequence is not.
+    pub(super) fn decided(&self) -> Offset {
+        let end = self.screen.offset();
+        Offset(end.0 - self.filter.undecided().min(end.0))
+    }
+
+    pub(super) fn detach(&mut self, id: SubscriptionId) {
+        let Some(at) = self.viewers.all.iter().position(|viewer| viewer.id == id) else { return };
+        let viewer = self.viewers.all.remove(at);
+        self.size_by_viewers();
+        self.viewers_changed();
+        self.house.tell(HouseEvent::Detached(self.description.id, viewer.client));
+    }
+
+    /// Redraws who has to be and may be, and notices who has left.
+    pub(super) fn serve_viewers(&mut self, now: Instant, settled: bool) {
+        let gone = self.viewers.all.iter().filter(|it| it.outlet.is_closed()).map(|it| it.id);
+        for id in gone.collect::<Vec<_>>() {
+            self.detach(id);
+        }
+        self.viewers.due = None;
+        if !settled {
+            return;
+        }
+        let (screen, decided) = (&self.screen, self.decided());
+        for viewer in &mut self.viewers.all {
+            match viewer.redraw_due() {
+                Some(due) if due <= now => viewer.redraw(screen, decided, Depth::Screen),
+                Some(due) => {
+                    let earliest = self.viewers.due.map_or(due, |other| other.min(due));
+                    self.viewers.due = Some(earliest);
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// The session has another size: everybody sees it anew.
+    pub(super) fn redraw_all(&mut self) {
+        for viewer in self.viewers.all.iter_mut().filter(|viewer| viewer.terminal.is_some()) {
+            viewer.stale = Some(Why::Resized);
+        }
+    }
+
+    fn viewers_changed(&mut self) {
+        self.face.lock().viewers = self.viewers.seen();
+    }
+
+    /// A client's terminal has a new size.
+    pub(super) fn viewer_sized(&mut self, id: SubscriptionId, size: Size) {
+        self.viewers.clock += 1;
+        let clock = self.viewers.clock;
+        let Some(viewer) = self.viewers.all.iter_mut().find(|viewer| viewer.id == id) else {
+            return;
+        };
+        viewer.terminal = Some(size);
+        viewer.stale = Some(Why::Resized);
+        if !viewer.read_only {
+            viewer.active = clock;
+        }
+        self.size_by_viewers();
+        self.viewers_changed();
+    }
+
+    /// A client typed: it may be the one that sizes now.
+    pub(super) fn viewer_active(&mut self, id: SubscriptionId) {
+        let latest = self.viewers.clock;
+        let Some(viewer) = self.viewers.all.iter_mut().find(|viewer| viewer.id == id) else {
+            return;
+        };
+        if viewer.active == latest && latest != 0 {
+            return;
+        }
+        self.viewers.clock += 1;
+        viewer.active = self.viewers.clock;
+        self.size_by_viewers();
+    }
+}
+

@@ -1,0 +1,142 @@
+//! Starting a holder, and making a session of what it holds.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream as Socket;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use greenroom_model::{SessionId, Size};
+use greenroom_proto::{Description, FromHolder, Hello, Spawn, ToHolder};
+use greenroom_screen::Screen;
+use tokio::net::UnixStream;
+use tokio::sync::{Semaphore, mpsc};
+
+use crate::engine::{Entry, House};
+use crate::info::{Face, Info, State};
+use crate::link::{Link, LinkError};
+use crate::options::Options;
+use crate::session::{Beginning, Handle, INBOX, Session, unpack};
+
+/// How long a holder has to introduce itself. It takes a millisecond; a machine out of memory may
+/// take seconds.
+const INTRODUCTION: Duration = Duration::from_secs(10);
+
+/// Starts a holder; the socket is the first connection to it.
+///
+/// It gets no arguments but the session's number, for who looks at the process list, and no
+/// environment. It is our child: the daemon reaps all its children.
+pub(crate) fn start_holder(options: &Options, id: SessionId) -> io::Result<Socket> {
+    let (ours, theirs) = Socket::pair()?;
+    ours.set_nonblocking(true)?;
+    let child = Command::new(&options.holder)
+        .arg(format!("s{id}"))
+        .env_clear()
+        .stdin(Stdio::from(OwnedFd::from(theirs)))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    tracing::debug!(session = %id, pid = child.id(), "a holder was started");
+    Ok(ours)
+}
+
+/// Asks a holder that was just started for its session.
+pub(crate) async fn ask(
+    socket: Socket,
+    spawn: Spawn,
+) -> Result<(Link, Hello, OwnedFd), LinkError> {
+    let mut link = Link::new(UnixStream::from_std(socket)?);
+    link.say(&ToHolder::Spawn(Box::new(spawn)));
+    let introduced = tokio::time::timeout(INTRODUCTION, link.introduction()).await;
+    let (hello, terminal) = introduced.map_err(|_| LinkError::Gone)??;
+    // The description comes back as it was sent.
+    link.wait().await?;
+    Ok((link, hello, terminal))
+}
+
+/// What a holder found at start-up holds.
+pub(crate) struct Adopted {
+    link: Link,
+    hello: Hello,
+    terminal: OwnedFd,
+    pub(crate) description: Description,
+    screen: Option<Screen>,
+}
+
+/// Meets a holder that was there before this daemon.
+pub(crate) async fn meet(stream: UnixStream) -> Result<Adopted, LinkError> {
+    let mut link = Link::new(stream);
+    let (hello, terminal) = link.introduction().await?;
+    let FromHolder::Description(blob) = link.wait().await? else { return Err(LinkError::Order) };
+    let description = Description::decode(&blob)?;
+    let mut screen = None;
+    // A holder that was never given a checkpoint has every byte; one that was says it next.
+    if hello.checkpoint {
+        let FromHolder::Checkpoint { at, blob } = link.wait().await? else {
+            return Err(LinkError::Order);
+        };
+        match unpack(&blob) {
+            Ok(restored) if restored.offset() == at => screen = Some(restored),
+            Ok(_) => return Err(LinkError::Order),
+            Err(error) => {
+                tracing::error!(session = %hello.session, %error, "a checkpoint cannot be read");
+                return Err(LinkError::Order);
+            }
+        }
+    }
+    Ok(Adopted { link, hello, terminal, description, screen })
+}
+
+/// Puts a session into the house and lets it run.
+pub(crate) fn open(
+    house: &Arc<House>,
+    adopted: Adopted,
+) -> Result<Arc<Face>, LinkError> {
+    let Adopted { link, hello, terminal, description, screen } = adopted;
+    let options = house.options();
+    let screen = screen.unwrap_or_else(|| {
+        let history = greenroom_screen::Options::default().with_history(options.history_lines);
+        Screen::new(hello.size, history)
+    });
+    let room = Arc::new(Semaphore::new(options.input_bytes.min(Semaphore::MAX_PERMITS)));
+    let keyboard = crate::session::Keyboard::new(terminal, Arc::clone(&room))?;
+    let face = Arc::new(Face::new(info(&hello, &description, &screen)));
+    let (inbox, messages) = mpsc::channel(INBOX);
+    let handle = Handle { face: Arc::clone(&face), inbox, room };
+    house.sessions().insert(description.id, Entry::Living(handle));
+    let beginning =
+        Beginning { hello, description, screen, link, keyboard, face: Arc::clone(&face) };
+    tokio::spawn(Session::new(Arc::clone(house), beginning).run(messages));
+    Ok(face)
+}
+
+impl Adopted {
+    pub(crate) fn fresh(
+        (link, hello, terminal): (Link, Hello, OwnedFd),
+        description: Description,
+    ) -> Adopted {
+        Adopted { link, hello, terminal, description, screen: None }
+    }
+}
+
+fn info(hello: &Hello, description: &Description, screen: &Screen) -> Info {
+    let size: Size = hello.size;
+    Info {
+        id: description.id,
+        uuid: description.uuid,
+        name: description.name.clone(),
+        created_ms: description.created_ms,
+        attached_ms: description.attached_ms,
+        cwd: description.cwd.clone(),
+        command: description.command.clone(),
+        size,
+        title: screen.title().to_owned(),
+        state: State::Running,
+        offset: screen.offset(),
+        alternate: screen.is_alternate(),
+        pid: hello.child_pid,
+        holder_pid: hello.holder_pid,
+        viewers: Vec::new(),
+    }
+}

@@ -1,0 +1,282 @@
+//! What can be done with a session: each verb checks who asks, finds the session and asks it.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use greenroom_model::{Offset, SessionId, Size};
+use greenroom_screen::Screen;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use crate::create::check_name;
+use crate::engine::{Engine, Entry, Past};
+use crate::event::HouseEvent;
+use crate::session::{Handle, Msg, Reply, unpack};
+use crate::{
+    Attach, Caller, Error, Matcher, Subscription, SubscriptionId, Typed, Waited,
+};
+
+/// The longest wait: a day. Who wants more asks again.
+const MAX_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+impl Engine {
+    fn entry(&self, id: SessionId) -> Result<Entry, Error> {
+        let sessions = self.house.sessions();
+        sessions.get(&id).cloned().ok_or_else(|| Error::NoSession(id.to_string()))
+    }
+
+    fn living(&self, id: SessionId) -> Result<Handle, Error> {
+        match self.entry(id)? {
+            Entry::Living(handle) => Ok(handle),
+            Entry::Ended(_) => Err(Error::Ended(id)),
+        }
+    }
+
+    /// Asks a living session.
+    async fn ask<T>(&self, id: SessionId, msg: impl FnOnce(Reply<T>) -> Msg) -> Result<T, Error> {
+        let handle = self.living(id)?;
+        let (reply, answer) = oneshot::channel();
+        handle.inbox.send(msg(reply)).await.map_err(|_| Error::Ended(id))?;
+        // A session that ends drops what it was asked.
+        answer.await.map_err(|_| Error::Ended(id))?
+    }
+
+    /// Types something. The answer comes when the terminal has taken it: the offset before.
+    ///
+    /// # Errors
+    /// The program does not read and the queue is full, or what is typed is longer than the queue.
+    pub async fn type_in(
+        &self,
+        caller: &Caller,
+        id: SessionId,
+        typed: Typed,
+        enter: bool,
+    ) -> Result<Offset, Error> {
+        caller.may_write()?;
+        let handle = self.living(id)?;
+        let most = self.house.options().input_bytes;
+        let reserved = typed_len(&typed);
+        let permits = u32::try_from(reserved).ok().filter(|_| reserved <= most);
+        let permits = permits.ok_or(Error::Limit { what: "bytes typed at once", most })?;
+        let room = handle.room.try_acquire_many(permits).map_err(|_| Error::InputFull(id))?;
+        room.forget();
+        self.audit(caller, "type", Some(id));
+        self.ask(id, |reply| Msg::Type { typed, enter, reserved, reply }).await
+    }
+
+    /// Types for an attached client, and waits until there is room.
+    ///
+    /// # Errors
+    /// The session has ended.
+    pub async fn input(
+        &self,
+        caller: &Caller,
+        id: SessionId,
+        from: SubscriptionId,
+        bytes: Bytes,
+    ) -> Result<(), Error> {
+        caller.may_write()?;
+        let handle = self.living(id)?;
+        // No piece may be larger than all the room there is.
+        let most = self.house.options().input_bytes.clamp(1, 64 << 10);
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let piece = rest.split_to(rest.len().min(most));
+            let permits = piece.len() as u32;
+            let room = handle.room.acquire_many(permits).await.map_err(|_| Error::Ended(id))?;
+            room.forget();
+            let sent = handle.inbox.send(Msg::Input { from, bytes: piece }).await;
+            sent.map_err(|_| Error::Ended(id))?;
+        }
+        Ok(())
+    }
+
+    /// Gives a session a size, whoever is attached.
+    ///
+    /// # Errors
+    /// It has ended, or the caller may not.
+    pub async fn resize(&self, caller: &Caller, id: SessionId, size: Size) -> Result<(), Error> {
+        caller.may_write()?;
+        self.ask(id, |reply| Msg::Resize(size, reply)).await
+    }
+
+    /// Says that an attached client's terminal has a new size.
+    ///
+    /// # Errors
+    /// The session has ended.
+    pub async fn sized(
+        &self,
+        id: SessionId,
+        subscription: SubscriptionId,
+        size: Size,
+    ) -> Result<(), Error> {
+        let handle = self.living(id)?;
+        let sent = handle.inbox.send(Msg::Sized(subscription, size)).await;
+        sent.map_err(|_| Error::Ended(id))
+    }
+
+    /// Sends a signal to what runs in the foreground.
+    ///
+    /// # Errors
+    /// It has ended, or the caller may not.
+    pub async fn signal(&self, caller: &Caller, id: SessionId, signal: i32) -> Result<(), Error> {
+        caller.may_write()?;
+        self.audit(caller, "signal", Some(id));
+        self.ask(id, |reply| Msg::Signal(signal, reply)).await
+    }
+
+    /// Ends a session and everything it started; answers when it has ended.
+    ///
+    /// # Errors
+    /// The caller may not. A session that has ended is no error.
+    pub async fn kill(
+        &self,
+        caller: &Caller,
+        id: SessionId,
+        grace: Option<Duration>,
+    ) -> Result<(), Error> {
+        caller.may_manage()?;
+        self.audit(caller, "kill", Some(id));
+        let grace = grace.unwrap_or(self.house.options().grace);
+        match self.ask(id, |reply| Msg::Kill(grace, reply)).await {
+            Err(Error::Ended(_)) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Gives a session another name; answers with the old one.
+    ///
+    /// # Errors
+    /// That is no name, the session has ended, or the caller may not.
+    pub async fn rename(
+        &self,
+        caller: &Caller,
+        id: SessionId,
+        name: String,
+    ) -> Result<String, Error> {
+        caller.may_manage()?;
+        check_name(&name)?;
+        self.audit(caller, "rename", Some(id));
+        self.ask(id, |reply| Msg::Rename(name, reply)).await
+    }
+
+    /// Shows a session to a client, from one offset on.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub async fn attach(
+        &self,
+        caller: &Caller,
+        id: SessionId,
+        mut attach: Attach,
+    ) -> Result<Subscription, Error> {
+        attach.read_only |= !caller.rights.write;
+        let client = caller.id;
+        self.audit(caller, "attach", Some(id));
+        self.ask(id, |reply| Msg::Attach { client, attach, reply }).await
+    }
+
+    /// Ends a subscription before its receiver is dropped.
+    pub async fn detach(&self, id: SessionId, subscription: SubscriptionId) {
+        if let Ok(handle) = self.living(id) {
+            // A session that has ended shows nothing to anybody.
+            let _ended = handle.inbox.send(Msg::Detach(subscription)).await;
+        }
+    }
+
+    /// Waits for something to happen.
+    ///
+    /// # Errors
+    /// The time is over, or the session ends without it.
+    pub async fn wait(
+        &self,
+        id: SessionId,
+        matcher: Matcher,
+        timeout: Option<Duration>,
+        after: Option<Offset>,
+    ) -> Result<Waited, Error> {
+        if !matcher.is_modest() {
+            return Err(Error::Invalid("too many matchers in one wait".to_owned()));
+        }
+        let until = Instant::now() + timeout.unwrap_or(MAX_WAIT).min(MAX_WAIT);
+        let until = Some(until);
+        match self.entry(id)? {
+            Entry::Living(_) => {
+                self.ask(id, |reply| Msg::Wait { matcher, after, until, reply }).await
+            }
+            Entry::Ended(past) => self.wait_ended(id, &past, &matcher).await,
+        }
+    }
+
+    /// Looks at a screen, living or ended, between two turns.
+    ///
+    /// # Errors
+    /// There is no such session, or its screen was lost.
+    pub async fn look<T: Send + 'static>(
+        &self,
+        id: SessionId,
+        look: impl FnOnce(&Screen) -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        let look = match self.entry(id)? {
+            Entry::Ended(past) => return Ok(look(&self.past_screen(id, &past).await?)),
+            Entry::Living(handle) => {
+                let (reply, answer) = oneshot::channel();
+                let look = Box::new(move |screen: &Screen| drop(reply.send(look(screen))));
+                handle.inbox.send(Msg::Look(look)).await.map_err(|_| Error::Ended(id))?;
+                answer
+            }
+        };
+        look.await.map_err(|_| Error::Ended(id))
+    }
+
+    pub(crate) async fn past_screen(&self, id: SessionId, past: &Past) -> Result<Screen, Error> {
+        let kept = match &past.checkpoint {
+            Some(checkpoint) => Some(checkpoint.clone()),
+            None => {
+                let (answer, answered) = oneshot::channel();
+                let done = Box::new(|result| drop(answer.send(result)));
+                self.house.archive.checkpoint(id, done);
+                answered.await.map_err(|_| Error::Stopping)??
+            }
+        };
+        let kept = kept.ok_or(Error::Lost(id))?;
+        unpack(&kept).map_err(|error| Error::Invalid(error.to_string()))
+    }
+
+    /// Forgets an ended session.
+    ///
+    /// # Errors
+    /// It runs, or the archive cannot.
+    pub async fn forget(&self, caller: &Caller, id: SessionId) -> Result<(), Error> {
+        caller.may_manage()?;
+        if let Entry::Living(_) = self.entry(id)? {
+            return Err(Error::Running(id));
+        }
+        let (answer, answered) = oneshot::channel();
+        let done = Box::new(|result| drop(answer.send(result)));
+        self.house.archive.forget(id, done);
+        answered.await.map_err(|_| Error::Stopping)??;
+        self.house.sessions().remove(&id);
+        self.audit(caller, "forget", Some(id));
+        self.house.tell(HouseEvent::Forgotten(id));
+        Ok(())
+    }
+
+    /// The archive let go of these by its own rules.
+    pub fn expired(&self, ids: &[SessionId]) {
+        for id in ids {
+            let was = self.house.sessions().remove(id);
+            if was.is_some() {
+                self.house.tell(HouseEvent::Forgotten(*id));
+            }
+        }
+    }
+}
+
+fn typed_len(typed: &Typed) -> usize {
+    match typed {
+        Typed::Bytes(bytes) => bytes.len(),
+        Typed::Text(text) | Typed::Paste(text) => text.len(),
+        Typed::Keys(keys) => keys.len(),
+    }
+}
