@@ -1,1 +1,99 @@
 //! The command line: one file a verb.
+//!
+//! [`main`] reads the arguments, runs a verb and turns what went wrong into a text, a hint and an
+//! exit code. What only the whole program can do (where the folders are, the configuration, the
+//! daemon in this very process) comes from a [`Host`], which `greenroom` supplies.
+//!
+//! - `args` the flags all verbs share, and the table of verbs; `verbs/` one file each;
+//! - `context` what a verb is given; `select` which session is meant when none is named;
+//! - `attached` the poll loops of a person's terminal and of `run`, on top of `link`, which
+//!   reconnects; `input` what a person types; `terminal` the person's terminal;
+//! - `failure`, `output`, `table`, `plain` what is said and how.
+//!
+//! Not here: escape sequences of sessions (the daemon's screen), starting processes.
+
+mod args;
+mod attached;
+mod context;
+mod environment;
+mod failure;
+mod host;
+mod input;
+mod link;
+mod moment;
+mod output;
+mod plain;
+mod select;
+mod table;
+mod terminal;
+mod verbs;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use clap::error::ErrorKind;
+
+use args::Arguments;
+use context::Context;
+use failure::{Exit, Failure, FailureKind};
+use output::Output;
+
+pub use host::{DEFAULT_DETACH_KEY, Finding, Host, Paths, Settings};
+
+/// Runs the command line and gives the code to exit with.
+pub fn main(host: &dyn Host) -> ExitCode {
+    let args = host.args();
+    // Needed before the arguments are read: a complaint about them is an error as any other.
+    let wants_json = asks_for_json(&args);
+    let output =
+        Output::new(wants_json, host.variable("NO_COLOR").is_some_and(|it| !it.is_empty()));
+    let code = match Arguments::try_parse_from(args) {
+        Ok(arguments) => {
+            let context = Context::new(host, &output);
+            let done = match arguments.verb {
+                Some(verb) => verb.run(&context),
+                None => verbs::attach::default_session(&context),
+            };
+            done.unwrap_or_else(|failure| report(&output, &failure))
+        }
+        Err(error) => misread(&output, &error),
+    };
+    ExitCode::from(code.0)
+}
+
+fn asks_for_json(args: &[OsString]) -> bool {
+    let ours = args.iter().take_while(|it| *it != "--");
+    ours.into_iter().any(|it| it == "--json")
+}
+
+/// Says what went wrong, and gives the code for it.
+fn report(output: &Output, failure: &Failure) -> Exit {
+    if failure.kind() == FailureKind::Quiet {
+        return Exit::OK;
+    }
+    output.failure(failure);
+    failure.exit()
+}
+
+/// Shows the help that was asked for, or what is wrong with the arguments.
+fn misread(output: &Output, error: &clap::Error) -> Exit {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            // A reader that has seen enough of it is no error.
+            error.print().unwrap_or_default();
+            Exit::OK
+        }
+        _ if output.is_json() => {
+            let text = error.render().to_string();
+            let first = text.lines().next().unwrap_or_default();
+            let message = first.strip_prefix("error: ").unwrap_or(first);
+            let failure = Failure::usage(message).hint("`greenroom --help` lists verbs and flags");
+            report(output, &failure)
+        }
+        _ => {
+            error.print().unwrap_or_default();
+            FailureKind::Usage.exit()
+        }
+    }
+}

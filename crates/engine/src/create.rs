@@ -71,9 +71,11 @@ impl Engine {
         let spawn = spawn(&new, &options, &description);
         let program = String::from_utf8_lossy(&spawn.program).into_owned();
         let cwd = description.cwd.clone();
-        let no_holder = |error| Error::Holder { program: options.holder.display().to_string(), error };
+        let no_holder =
+            |error| Error::Holder { program: options.holder.display().to_string(), error };
         let socket = start_holder(&options, id).map_err(no_holder)?;
-        let asked = ask(socket, spawn).await.map_err(|error| failure(error, program, cwd, no_holder))?;
+        let asked =
+            ask(socket, spawn).await.map_err(|error| failure(error, program, cwd, no_holder))?;
         let record = Adopted::fresh(asked, description);
         let face = open(&self.house, record).map_err(|error| no_holder(io::Error::other(error)))?;
         let info = face.get();
@@ -142,9 +144,10 @@ pub(crate) fn check_name(name: &str) -> Result<(), Error> {
 
 fn describe(new: &New, options: &Options, id: SessionId) -> Description {
     let uuid = *uuid::Uuid::new_v4().as_bytes();
-    let name = new.name.clone().unwrap_or_else(|| {
-        format!("session-{:02x}{:02x}{:02x}", uuid[0], uuid[1], uuid[2])
-    });
+    let name = new
+        .name
+        .clone()
+        .unwrap_or_else(|| format!("session-{:02x}{:02x}{:02x}", uuid[0], uuid[1], uuid[2]));
     let shell = new.shell.as_ref().unwrap_or(&options.shell);
     let command = match &new.program {
         Program::Shell => vec![shell.clone()],
@@ -158,10 +161,11 @@ fn describe(new: &New, options: &Options, id: SessionId) -> Description {
 }
 
 fn spawn(new: &New, options: &Options, description: &Description) -> Spawn {
-    let words: Vec<Vec<u8>> = description.command.iter().map(|it| it.clone().into_bytes()).collect();
-    let (program, args) = words.split_first().map_or((Vec::new(), Vec::new()), |(first, rest)| {
-        (first.clone(), rest.to_vec())
-    });
+    let words: Vec<Vec<u8>> =
+        description.command.iter().map(|it| it.clone().into_bytes()).collect();
+    let (program, args) = words
+        .split_first()
+        .map_or((Vec::new(), Vec::new()), |(first, rest)| (first.clone(), rest.to_vec()));
     let arg0 = match new.program {
         // A dash in front is how a shell knows that somebody logs in.
         Program::Shell => {

@@ -39,11 +39,8 @@ pub const PASSED: &[&str] = &[
 ];
 
 /// What every session is told about its terminal. Ours knows what xterm knows, and direct colour.
-const TERMINAL: [(&str, &str); 3] = [
-    ("TERM", "xterm-256color"),
-    ("COLORTERM", "truecolor"),
-    ("TERM_PROGRAM", "greenroom"),
-];
+const TERMINAL: [(&str, &str); 3] =
+    [("TERM", "xterm-256color"), ("COLORTERM", "truecolor"), ("TERM_PROGRAM", "greenroom")];
 
 /// Variables that describe a terminal a session does not have.
 const FOREIGN: &[&str] = &["COLUMNS", "LINES", "TERMCAP", "TERM_PROGRAM_VERSION"];
@@ -69,7 +66,8 @@ pub(crate) fn compose(
     for (name, value) in added {
         set(&mut all, name, value);
     }
-    let says_encoding = |it: &Variable| ["LANG", "LC_ALL", "LC_CTYPE"].iter().any(|name| is(it, name));
+    let says_encoding =
+        |it: &Variable| ["LANG", "LC_ALL", "LC_CTYPE"].iter().any(|name| is(it, name));
     if !all.iter().any(|it| says_encoding(it) && !it.1.is_empty()) {
         set(&mut all, b"LANG", b"C.UTF-8");
     }

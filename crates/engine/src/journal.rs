@@ -19,6 +19,11 @@ impl Journal {
         Journal { chunks: VecDeque::new(), start: offset, end: offset }
     }
 
+    /// The first byte that is known.
+    pub(crate) fn start(&self) -> Offset {
+        self.start
+    }
+
     /// Adds what follows.
     pub(crate) fn push(&mut self, bytes: Bytes) {
         self.end += bytes.len() as u64;

@@ -63,9 +63,7 @@ impl Link {
                     FromHolder::Hello(hello) if hello.version > greenroom_proto::VERSION => {
                         Err(LinkError::Version(hello.version))
                     }
-                    FromHolder::Hello(hello) => {
-                        Ok((hello, terminal.ok_or(LinkError::Order)?))
-                    }
+                    FromHolder::Hello(hello) => Ok((hello, terminal.ok_or(LinkError::Order)?)),
                     FromHolder::Failed { stage, errno } => Err(LinkError::Failed(stage, errno)),
                     FromHolder::Description(_)
                     | FromHolder::Checkpoint { .. }

@@ -116,9 +116,9 @@ impl Marks {
 
 fn typed_lines(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_TYPED)]);
-    let lines = text.split(['\r', '\n']).map(|line| {
-        line.chars().filter(|c| !c.is_control()).collect::<String>()
-    });
+    let lines = text
+        .split(['\r', '\n'])
+        .map(|line| line.chars().filter(|c| !c.is_control()).collect::<String>());
     lines.collect()
 }
 
@@ -149,7 +149,8 @@ fn without_echo(printed: &str, typed: &[String]) -> String {
         }
         let again = rest.find(line.as_str()).filter(|&at| {
             let behind_prompt = !rest[..at].ends_with('\n') && at > 0;
-            let ends_line = rest[at + line.len()..].starts_with('\n') || rest.len() == at + line.len();
+            let ends_line =
+                rest[at + line.len()..].starts_with('\n') || rest.len() == at + line.len();
             behind_prompt && ends_line && rest[..at].contains('\n')
         });
         if let Some(at) = again {

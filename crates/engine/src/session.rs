@@ -9,6 +9,7 @@
 //!
 //! Invariant: a byte is in the holder's log before anybody can see it.
 
+mod absent;
 mod end;
 mod keyboard;
 mod output;
@@ -36,6 +37,7 @@ use crate::mark::{Mark, Marks};
 use crate::options::Options;
 use crate::{Attach, ClientId, Error, Event, Matcher, Subscription, SubscriptionId};
 
+use self::absent::Absent;
 pub(crate) use self::keyboard::Keyboard;
 use self::save::Saves;
 use self::viewers::Viewers;
@@ -136,6 +138,8 @@ pub(crate) struct Session {
     /// Something changed in this turn that waits and viewers want to know.
     changed: bool,
     killers: Vec<Reply<()>>,
+    /// Who was cut off and may come back.
+    absent: Option<Absent>,
 }
 
 /// What a session begins with.
@@ -164,7 +168,8 @@ impl Session {
         // A restored screen may stand in the middle of a sequence, which the filter must know.
         let _held_back = filter.feed(&screen.unfinished());
         let drained = Arc::new(Notify::new());
-        Session {
+        let mut session = Session {
+            absent: None,
             options: house.options(),
             saves: Saves::at(screen.offset()),
             journal: Journal::at(hello.kept),
@@ -185,7 +190,9 @@ impl Session {
             keyboard,
             screen,
             filter,
-        }
+        };
+        session.expect_clients();
+        session
     }
 
     /// Lives until the child's end, and tells the house of it.
@@ -215,9 +222,9 @@ impl Session {
     /// Waits until there is something to do.
     async fn wake(&mut self, inbox: &mut mpsc::Receiver<Msg>, turn: &mut Vec<Msg>) -> Wake {
         let deadline = self.deadline();
-        let reading = !self.viewers.is_blocked(self.options.lag_bytes);
+        let reading = !self.viewers.is_blocked(self.options.lag_bytes) && !self.waits_for_absent();
         // Nobody is answered before everything printed so far has been taken.
-        let caught_up = self.screen.offset() >= self.past;
+        let caught_up = self.is_caught_up();
         let time = async {
             match deadline {
                 Some(deadline) => tokio::time::sleep_until(deadline).await,
@@ -235,6 +242,11 @@ impl Session {
         }
     }
 
+    /// Whether everything was taken that had been printed when this daemon came.
+    fn is_caught_up(&self) -> bool {
+        self.screen.offset() >= self.past
+    }
+
     /// When to look again if nothing happens.
     fn deadline(&self) -> Option<Instant> {
         let updating = self.updating.filter(|_| !self.held.is_empty() || self.viewers.is_due());
@@ -242,6 +254,7 @@ impl Session {
             self.viewers.due(),
             self.waits.due(self.active),
             self.saves.due(),
+            self.absent_due(),
             updating.map(|since| since + SYNC_BOUND),
         ]
         .into_iter()
@@ -307,7 +320,11 @@ impl Session {
         self.face.lock().name.clone_from(&name);
         self.describe();
         self.house.archive.renamed(self.description.id, name.clone());
-        self.house.tell(HouseEvent::Renamed { id: self.description.id, old: old.clone(), new: name });
+        self.house.tell(HouseEvent::Renamed {
+            id: self.description.id,
+            old: old.clone(),
+            new: name,
+        });
         old
     }
 

@@ -42,10 +42,7 @@ pub(crate) fn start_holder(options: &Options, id: SessionId) -> io::Result<Socke
 }
 
 /// Asks a holder that was just started for its session.
-pub(crate) async fn ask(
-    socket: Socket,
-    spawn: Spawn,
-) -> Result<(Link, Hello, OwnedFd), LinkError> {
+pub(crate) async fn ask(socket: Socket, spawn: Spawn) -> Result<(Link, Hello, OwnedFd), LinkError> {
     let mut link = Link::new(UnixStream::from_std(socket)?);
     link.say(&ToHolder::Spawn(Box::new(spawn)));
     let introduced = tokio::time::timeout(INTRODUCTION, link.introduction()).await;
@@ -89,10 +86,7 @@ pub(crate) async fn meet(stream: UnixStream) -> Result<Adopted, LinkError> {
 }
 
 /// Puts a session into the house and lets it run.
-pub(crate) fn open(
-    house: &Arc<House>,
-    adopted: Adopted,
-) -> Result<Arc<Face>, LinkError> {
+pub(crate) fn open(house: &Arc<House>, adopted: Adopted) -> Result<Arc<Face>, LinkError> {
     let Adopted { link, hello, terminal, description, screen } = adopted;
     let options = house.options();
     let screen = screen.unwrap_or_else(|| {

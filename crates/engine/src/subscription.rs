@@ -153,11 +153,9 @@ fn cost(event: &Event) -> usize {
         Event::Output { bytes, .. } | Event::Redraw { bytes, .. } => bytes,
         Event::Title(text) | Event::Cwd(text) => return EVENT_COST + text.len(),
         Event::Notification { title, body } => return EVENT_COST + title.len() + body.len(),
-        Event::Bell
-        | Event::Mark(_)
-        | Event::Progress(_)
-        | Event::Resized(_)
-        | Event::Ended(_) => return EVENT_COST,
+        Event::Bell | Event::Mark(_) | Event::Progress(_) | Event::Resized(_) | Event::Ended(_) => {
+            return EVENT_COST;
+        }
     };
     EVENT_COST + bytes.len()
 }

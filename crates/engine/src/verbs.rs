@@ -12,9 +12,7 @@ use crate::create::check_name;
 use crate::engine::{Engine, Entry, Past};
 use crate::event::HouseEvent;
 use crate::session::{Handle, Msg, Reply, unpack};
-use crate::{
-    Attach, Caller, Error, Matcher, Subscription, SubscriptionId, Typed, Waited,
-};
+use crate::{Attach, Caller, Error, Matcher, Subscription, SubscriptionId, Typed, Waited};
 
 /// The longest wait: a day. Who wants more asks again.
 const MAX_WAIT: Duration = Duration::from_secs(24 * 60 * 60);

@@ -1,2 +1,22 @@
-//! The program.
-fn main() {}
+//! greenroom: terminal sessions that stay alive. Composition only.
+//!
+//! `host` gives the command line what it needs of the whole program; `daemon` puts engine, store
+//! and doors together; `paths`, `config` and `logs` are where, how and what. This crate alone
+//! reads the environment.
+
+mod archive;
+mod config;
+mod daemon;
+mod doctor;
+mod environment;
+mod host;
+mod lock;
+mod logs;
+mod paths;
+mod start;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    greenroom_cli::main(&host::Program)
+}

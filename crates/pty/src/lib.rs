@@ -1,1 +1,25 @@
 //! Pseudo-terminals and the processes on them: open, spawn, resize, signal, reap.
+//!
+//! The only crate with `unsafe`: what the system offers and no library offers safely ends here.
+//! Everything is blocking or says `WouldBlock`; there is no thread, no loop and no state.
+//!
+//! Not here: what a session is, who reads a terminal and when, any message (`proto`).
+//!
+//! Invariant: every descriptor is made close-on-exec at once, and a child has 0, 1 and 2 alone.
+
+mod family;
+mod passing;
+mod process;
+mod signals;
+mod spawn;
+mod terminal;
+
+pub use family::descendants;
+pub use passing::{recv_with_fd, send_with_fd};
+pub use process::{
+    Reaped, adopt_orphans, close_inherited, kill, kill_group, raise_open_files, reap,
+    return_free_memory, return_memory_promptly,
+};
+pub use signals::{Signals, ignore_signal};
+pub use spawn::{Program, SpawnError, spawn};
+pub use terminal::{Master, open};

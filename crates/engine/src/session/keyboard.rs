@@ -42,7 +42,10 @@ struct Keys {
 
 impl Keyboard {
     pub(crate) fn new(terminal: OwnedFd, room: Arc<Semaphore>) -> io::Result<Keyboard> {
-        #[expect(deprecated, reason = "the other way is unsafe; an owned descriptor makes this one sound")]
+        #[expect(
+            deprecated,
+            reason = "the other way is unsafe; an owned descriptor makes this one sound"
+        )]
         let terminal = AsyncFd::with_interest(terminal, Interest::WRITABLE)?;
         Ok(Keyboard { terminal, queue: VecDeque::new(), answers: 0, room })
     }

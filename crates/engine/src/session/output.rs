@@ -7,9 +7,9 @@ use greenroom_screen as screen;
 use tokio::time::Instant;
 
 use super::Session;
+use crate::Event;
 use crate::event::HouseEvent;
 use crate::link::LinkError;
-use crate::Event;
 
 impl Session {
     /// Takes what the holder said; the child's status if it has ended.

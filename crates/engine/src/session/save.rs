@@ -23,9 +23,8 @@ const REST_BYTES: u64 = 16 << 10;
 /// How long a session must be quiet to be at rest.
 const REST: Duration = Duration::from_millis(500);
 
-/// How much is kept of what every attached client should have got already: what a connection may
-/// have on its way.
-const IN_FLIGHT: u64 = 512 << 10;
+/// How much is kept of what attached clients have taken: what a connection may have on its way.
+const IN_FLIGHT: u64 = 1 << 20;
 
 /// The first byte of a packed checkpoint: compressed with LZ4, the length in front.
 const PACKED: u8 = 1;
@@ -60,6 +59,11 @@ impl Saves {
         self.rest = Some(Instant::now() + REST);
     }
 
+    /// There is something to let go of.
+    pub(super) fn rest_at(&mut self, now: Instant) {
+        self.rest = Some(now);
+    }
+
     pub(super) fn due(&self) -> Option<Instant> {
         self.rest
     }
@@ -72,7 +76,7 @@ impl Session {
             return;
         }
         let at = self.screen.offset();
-        let keep = self.keep(at, rests);
+        let keep = self.keep(at);
         let blob = Bytes::from(pack(&self.screen));
         self.link.say(&ToHolder::Checkpoint { at, keep, blob });
         self.journal.trim(keep);
@@ -80,14 +84,14 @@ impl Session {
     }
 
     /// What must still be known after a checkpoint: as much as attached clients may have missed.
-    fn keep(&self, at: Offset, rests: bool) -> Offset {
-        let behind = if self.viewers.all.is_empty() {
-            0
-        } else if rests && self.viewers.all_drained() {
-            IN_FLIGHT
-        } else {
-            self.options.lag_bytes as u64 + 2 * IN_FLIGHT
-        };
+    fn keep(&self, at: Offset) -> Offset {
+        if self.keeps_for_absent() {
+            return self.absent_keep(at);
+        }
+        if self.viewers.all.is_empty() {
+            return at;
+        }
+        let behind = self.viewers.furthest_behind() as u64 + IN_FLIGHT;
         Offset(at.0.saturating_sub(behind))
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use greenroom_model::{Offset, Size};
-use greenroom_screen::{Depth, RESET, Screen};
+use greenroom_screen::{Depth, Filter, Policy, RESET, Screen};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -37,7 +37,7 @@ pub(super) struct Viewer {
     outlet: Outlet,
     pub(super) terminal: Option<Size>,
     pub(super) read_only: bool,
-    lag: Lag,
+    pub(super) lag: Lag,
     /// What it has to be brought up to date for.
     stale: Option<Why>,
     /// It shows pictures, because its terminal has another size.
@@ -138,9 +138,9 @@ impl Viewers {
         all.collect()
     }
 
-    /// Whether everything sent was taken by everybody.
-    pub(super) fn all_drained(&self) -> bool {
-        self.all.iter().all(|viewer| viewer.outlet.waiting() == 0)
+    /// How many bytes the slowest has not taken yet.
+    pub(super) fn furthest_behind(&self) -> usize {
+        self.all.iter().map(|viewer| viewer.outlet.waiting()).max().unwrap_or(0)
     }
 }
 
@@ -200,8 +200,8 @@ impl Session {
         let now_ms = crate::engine::now_ms();
         let begins = attach.from.and_then(|from| self.since(from, attach.terminal.is_some()));
         let start = attach.from.filter(|_| begins.is_some()).unwrap_or_else(|| self.decided());
-        let info = self.face.get();
-        let (outlet, subscription) = Outlet::new(id, info, start, Arc::clone(&self.viewers.woken));
+        let woken = Arc::clone(&self.viewers.woken);
+        let (outlet, mut subscription) = Outlet::new(id, self.face.get(), start, woken);
         self.viewers.all.push(Viewer {
             id,
             client,
@@ -219,11 +219,13 @@ impl Session {
         });
         self.description.attached_ms = now_ms;
         self.face.lock().attached_ms = now_ms;
-        self.describe();
+        self.arrived(attach.from.is_some());
+        self.note_viewers();
         let before = self.screen.size();
         self.size_by_viewers();
         self.greet(begins, before, attach);
         self.viewers_changed();
+        subscription.info = self.face.get();
         if reply.send(Ok(subscription)).is_err() {
             self.detach(id);
         }
@@ -231,15 +233,12 @@ impl Session {
     }
 
     /// Sends a new viewer what it begins with: what it missed, or the screen.
-    fn greet(&mut self, begins: Option<(Bytes, Offset)>, before: Size, attach: Attach) {
+    fn greet(&mut self, begins: Option<Vec<Event>>, before: Size, attach: Attach) {
         let (screen, decided) = (&self.screen, self.decided());
         let Some(viewer) = self.viewers.all.last_mut() else { return };
         match begins {
-            Some((bytes, end)) if screen.size() == before => {
-                viewer.stale = None;
-                if !bytes.is_empty() {
-                    viewer.outlet.send(Event::Output { end, bytes });
-                }
+            Some(missed) if screen.size() == before => {
+                missed.into_iter().for_each(|event| viewer.outlet.send(event));
                 if viewer.terminal.is_some_and(|size| size != screen.size()) {
                     viewer.stale = Some(Why::Resized);
                 }
@@ -252,16 +251,22 @@ impl Session {
         }
     }
 
-    /// What a client that comes back missed, if it is still known.
-    fn since(&self, from: Offset, terminal: bool) -> Option<(Bytes, Offset)> {
+    /// What a client that comes back missed, if it is still known, in the pieces it came in.
+    fn since(&self, from: Offset, terminal: bool) -> Option<Vec<Event>> {
         let end = if terminal { self.decided() } else { self.screen.offset() };
-        let chunks = self.journal.range(from, end)?;
-        if !terminal {
-            return Some((Bytes::from(chunks.concat()), end));
-        }
-        let mut filter = greenroom_screen::Filter::new(greenroom_screen::Policy::default());
-        let passed: Vec<u8> = chunks.iter().flat_map(|chunk| filter.feed(chunk)).collect();
-        Some((Bytes::from(passed), end))
+        let mut filter = terminal.then(|| Filter::new(Policy::default()));
+        let mut at = from;
+        let missed = self.journal.range(from, end)?.into_iter().map(|chunk| {
+            at += chunk.len() as u64;
+            match &mut filter {
+                None => Event::Output { end: at, bytes: chunk },
+                Some(filter) => {
+                    let bytes = Bytes::from(filter.feed(&chunk));
+                    Event::Output { end: Offset(at.0 - filter.undecided()), bytes }
+                }
+            }
+        });
+        Some(missed.collect())
     }
 
     /// How far it is decided what a terminal gets: an unfinished sequence is not.
@@ -273,6 +278,7 @@ impl Session {
     pub(super) fn detach(&mut self, id: SubscriptionId) {
         let Some(at) = self.viewers.all.iter().position(|viewer| viewer.id == id) else { return };
         let viewer = self.viewers.all.remove(at);
+        self.note_viewers();
         self.size_by_viewers();
         self.viewers_changed();
         self.house.tell(HouseEvent::Detached(self.description.id, viewer.client));
@@ -280,10 +286,13 @@ impl Session {
 
     /// Redraws who has to be and may be, and notices who has left.
     pub(super) fn serve_viewers(&mut self, now: Instant, settled: bool) {
-        let gone = self.viewers.all.iter().filter(|it| it.outlet.is_closed()).map(|it| it.id);
-        for id in gone.collect::<Vec<_>>() {
+        let gone = self.viewers.all.iter().filter(|it| it.outlet.is_closed());
+        for (id, lag) in gone.map(|it| (it.id, it.lag)).collect::<Vec<_>>() {
+            // Not a word of farewell: it may have been cut off.
+            self.expect_back(lag);
             self.detach(id);
         }
+        self.forget_absent(now);
         self.viewers.due = None;
         if !settled {
             return;
@@ -342,4 +351,3 @@ impl Session {
         self.size_by_viewers();
     }
 }
-

@@ -61,9 +61,10 @@ impl Waits {
 
     /// When to look again if nothing happens.
     pub(super) fn due(&self, active: Instant) -> Option<Instant> {
-        let times = self.all.iter().flat_map(|wait| {
-            [wait.until, wait.matcher.quiet().map(|quiet| active + quiet)]
-        });
+        let times = self
+            .all
+            .iter()
+            .flat_map(|wait| [wait.until, wait.matcher.quiet().map(|quiet| active + quiet)]);
         times.flatten().min()
     }
 

@@ -12,7 +12,19 @@ use super::checkout::Checkout;
 const MAY_USE: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("screen", &["model"]),
-    ("bench", &["model", "screen"]),
+    ("frame", &[]),
+    ("proto", &["model"]),
+    ("pty", &["model"]),
+    ("engine", &["model", "proto", "pty", "screen"]),
+    ("store", &["model"]),
+    ("holder", &["model", "proto", "pty"]),
+    ("client", &["frame", "model", "proto"]),
+    ("door", &[]),
+    ("cli", &["client", "frame", "model"]),
+    ("door-carryon", &["door", "engine", "frame", "model", "screen"]),
+    ("greenroom", &["cli", "door", "door-carryon", "engine", "holder", "model", "pty", "store"]),
+    ("testkit", &["client", "frame", "model"]),
+    ("bench", &["client", "frame", "model", "pty", "screen"]),
     ("xtask", &["screen"]),
 ];
 

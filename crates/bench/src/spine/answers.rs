@@ -1,0 +1,105 @@
+//! From a program printing a line until whoever waited for it knows.
+//!
+//! A shell in the session prints every line it is sent through a pipe; the clock starts with the
+//! sending, for everybody. Ours waits with `session.wait`, tmux's client in control mode for
+//! `%output`, the bare reader for the bytes.
+
+use std::thread;
+use std::time::Instant;
+
+use anyhow::Result;
+use greenroom_client::Connection;
+use greenroom_model::Size;
+
+use super::Spine;
+use super::control::Control;
+use super::fifo::Fifo;
+use super::ours::{answer, begin_wait};
+use super::row::{Bar, Row, Unit};
+use super::scripts::repeat;
+use super::terminal::Terminal;
+use super::turns;
+use super::wait::REST;
+
+/// Lines in a turn.
+const LINES: usize = 20;
+
+const NAME: &str = "answers";
+
+pub(super) fn measure(spine: &Spine<'_>) -> Result<Vec<Row>> {
+    let (ours, tmux) = (spine.ours("answers")?, spine.tmux("answers.tmux")?);
+    let pipe = |name: &str| spine.place.fifo(&format!("answers.{name}"));
+    let (to_bare, to_ours, to_tmux) = (pipe("bare")?, pipe("ours")?, pipe("tmux")?);
+    let size = Size::DEFAULT;
+    let terminal = spine.place.terminal(size, &repeat(&to_bare))?;
+    let mut connection = ours.connect()?;
+    ours.create(&mut connection, NAME, &repeat(&to_ours), size)?;
+    tmux.create(NAME, &repeat(&to_tmux), size)?;
+    let mut control = tmux.control(NAME)?;
+    let mut count = 0;
+    let mut markers = || {
+        count += 1;
+        format!("line-{count:06}-end")
+    };
+    // Everybody's program has printed once before anything is timed.
+    by_bare(&terminal, &to_bare, &markers())?;
+    by_ours(&mut connection, &to_ours, &markers())?;
+    by_tmux(&mut control, &to_tmux, &markers())?;
+    let lines = |count: usize| (0..LINES).map(move |line| format!("line-{count}-{line}-end"));
+    let (mut first, mut second, mut third) = (0, 0, 0);
+    let mut next = |count: &mut usize| {
+        *count += 1;
+        lines(*count)
+    };
+    let samples = turns::take(
+        spine.choose(50, 10),
+        [
+            (
+                "the bare reader",
+                Box::new(|| next(&mut first).map(|it| by_bare(&terminal, &to_bare, &it)).collect()),
+            ),
+            (
+                "greenroom",
+                Box::new(|| next(&mut second).map(|it| by_ours(&mut connection, &to_ours, &it)).collect()),
+            ),
+            (
+                "tmux",
+                Box::new(|| next(&mut third).map(|it| by_tmux(&mut control, &to_tmux, &it)).collect()),
+            ),
+        ],
+    )?;
+    let [bare, ours, tmux] = samples.map(|it| it.p50());
+    Ok(vec![Row {
+        what: "a line printed until the wait for it is answered, p50".to_owned(),
+        unit: Unit::Seconds,
+        ours,
+        peers: vec![("tmux", tmux)],
+        limit: Some(bare),
+        bar: Bar::OfPeer(1.0, "tmux"),
+    }])
+}
+
+fn by_bare(terminal: &Terminal, pipe: &Fifo, line: &str) -> Result<f64> {
+    thread::sleep(REST);
+    let begin = Instant::now();
+    pipe.tell(line)?;
+    let end = terminal.read_until(line)?;
+    Ok(end.duration_since(begin).as_secs_f64())
+}
+
+fn by_ours(connection: &mut Connection, pipe: &Fifo, line: &str) -> Result<f64> {
+    let wait = begin_wait(connection, NAME, line, None)?;
+    thread::sleep(REST);
+    let begin = Instant::now();
+    pipe.tell(line)?;
+    answer(connection, wait)?;
+    Ok(begin.elapsed().as_secs_f64())
+}
+
+fn by_tmux(control: &mut Control, pipe: &Fifo, line: &str) -> Result<f64> {
+    thread::sleep(REST);
+    let begin = Instant::now();
+    pipe.tell(line)?;
+    control.wait_output(line)?;
+    Ok(begin.elapsed().as_secs_f64())
+}

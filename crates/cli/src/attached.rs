@@ -1,0 +1,12 @@
+//! A session at this end: a person's terminal, or the standard streams of `run`.
+//!
+//! Each is one poll loop over standard input, the link to the daemon, signals and standard output;
+//! no threads. One read gives one write, both ways: what a key costs is what the kernel asks for.
+
+mod bridge;
+mod notice;
+mod poll;
+mod watch;
+
+pub(crate) use bridge::{Bridge, bridge};
+pub(crate) use watch::{Watch, watch};

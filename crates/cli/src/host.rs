@@ -1,0 +1,119 @@
+//! What the whole program supplies: folders, settings, the daemon.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use greenroom_model::{Key, KeyEvent, Mods, Size};
+
+/// What the program around the command line can do.
+///
+/// Implemented by `greenroom`, which alone reads the environment and the configuration and holds
+/// the daemon. A text of these errors is shown as it is, behind `error: `.
+pub trait Host {
+    /// The arguments, the program's name first.
+    fn args(&self) -> Vec<OsString>;
+
+    /// The environment of this process.
+    fn environment(&self) -> Vec<(OsString, OsString)>;
+
+    /// Where things are.
+    ///
+    /// # Errors
+    /// No folder can be derived from the environment.
+    fn paths(&self) -> Result<Paths>;
+
+    /// What the configuration says about the command line.
+    ///
+    /// # Errors
+    /// The configuration cannot be read.
+    fn settings(&self) -> Result<Settings>;
+
+    /// Runs the daemon in this process until it is told to stop; in the foreground it logs to
+    /// standard error, too.
+    ///
+    /// # Errors
+    /// It could not start: another one runs, or the socket cannot be made.
+    fn run_daemon(&self, foreground: bool) -> Result<()>;
+
+    /// Starts the daemon in the background; returns once its socket accepts.
+    ///
+    /// # Errors
+    /// What the daemon itself said when it could not start.
+    fn start_daemon(&self) -> Result<()>;
+
+    /// The complaints about a configuration file: none if all is well.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    fn check_config(&self, path: &Path) -> Result<Vec<String>>;
+
+    /// What the program can find out about its own installation.
+    fn doctor(&self) -> Vec<Finding>;
+
+    /// A variable of the environment.
+    fn variable(&self, name: &str) -> Option<OsString> {
+        self.environment().into_iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+}
+
+/// Where things are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Paths {
+    /// The folder of sockets.
+    pub run: PathBuf,
+    /// The folder of what outlives the daemon; `daemon.log` is in it.
+    pub state: PathBuf,
+    /// The configuration file, which need not exist.
+    pub config: PathBuf,
+    /// The socket of the daemon.
+    pub socket: PathBuf,
+}
+
+/// The key that detaches unless another one is configured: a control character with a meaning in
+/// few programs, on the same place on most keyboards.
+pub const DEFAULT_DETACH_KEY: KeyEvent = KeyEvent::new(Key::Char(']'), Mods::CTRL);
+
+/// What the configuration says about the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// `attach.detach_key`: the key that detaches.
+    pub detach_key: KeyEvent,
+    /// `attach.literal_key`: the key that types the detach key; the detach key with alt, if none.
+    pub literal_key: Option<KeyEvent>,
+    /// `attach.history`: how many lines above the screen attaching brings along.
+    pub history: u32,
+    /// The size of a session that nobody looks at.
+    pub size: Size,
+    /// The shell of a new session, if not the user's own.
+    pub shell: Option<String>,
+    /// The session that is meant when none is named.
+    pub default_session: String,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            detach_key: DEFAULT_DETACH_KEY,
+            literal_key: None,
+            // A few screens: what one scrolls back to right after attaching, sent in one go.
+            history: 500,
+            size: Size::DEFAULT,
+            shell: None,
+            default_session: "main".to_owned(),
+        }
+    }
+}
+
+/// One thing that was looked at by `doctor`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What was looked at.
+    pub name: String,
+    /// Whether it is as it should be.
+    pub ok: bool,
+    /// What was found.
+    pub text: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}

@@ -1,0 +1,261 @@
+//! An attached stream that outlives its connection.
+//!
+//! While the daemon is gone the link is *down*: it tries again with growing pauses, first hoping
+//! that somebody restarts the daemon (with a newer program, perhaps), then starting it itself. Typed
+//! input is kept meanwhile. The stream goes on at the offset reached. Used by the loops in
+//! `attached`; not here: what is drawn, and telling the person.
+
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::time::{Duration, Instant};
+
+use greenroom_client::{Connection, Endpoint, Error, ErrorKind, Event, Received, Refusal, Stream};
+use greenroom_model::Size;
+use rustix::event::PollFlags;
+use serde_json::{Value, json};
+
+use crate::context::{Context, identity};
+use crate::failure::{Failure, FailureKind, Result};
+use crate::plain::plain;
+
+/// How long a daemon may be gone: a machine under load, or a person who stops it to look at it.
+const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
+
+/// How long somebody else may take to restart the daemon before we do.
+const START_AFTER: Duration = Duration::from_millis(500);
+
+/// How long a daemon that was just started may not know our session yet.
+const UNKNOWN_FOR: Duration = Duration::from_secs(5);
+
+/// The first pause between attempts: a daemon that is restarted is back in some milliseconds.
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+
+/// The longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
+/// How much typed input is kept while the link is down: nobody types more, and a paste may be large.
+const MAX_KEPT: usize = 1 << 20;
+
+/// An attached stream and its connection, if there is one.
+pub(crate) struct Link<'a> {
+    context: &'a Context<'a>,
+    endpoint: Endpoint,
+    stream: Stream,
+    state: State,
+    /// Input that no daemon has got whole.
+    kept: Vec<u8>,
+}
+
+enum State {
+    Up(Box<Connection>),
+    Down(Down),
+}
+
+struct Down {
+    since: Instant,
+    next: Instant,
+    pause: Duration,
+}
+
+impl<'a> Link<'a> {
+    pub(crate) fn new(
+        context: &'a Context<'a>,
+        connection: Connection,
+        stream: Stream,
+    ) -> Result<Link<'a>> {
+        let state = State::Up(Box::new(connection));
+        Ok(Link { context, endpoint: context.endpoint()?, stream, state, kept: Vec::new() })
+    }
+
+    pub(crate) fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// Since when the daemon is gone, if it is.
+    pub(crate) fn down_since(&self) -> Option<Instant> {
+        match &self.state {
+            State::Up(_) => None,
+            State::Down(down) => Some(down.since),
+        }
+    }
+
+    /// Whether more input can be taken.
+    pub(crate) fn has_room(&self) -> bool {
+        match &self.state {
+            State::Up(connection) => !connection.has_unsent(),
+            State::Down(_) => self.kept.len() < MAX_KEPT,
+        }
+    }
+
+    /// What to poll for; nothing while there is no connection or nothing to do.
+    pub(crate) fn polled(&self, reads: bool) -> Option<(BorrowedFd<'_>, PollFlags)> {
+        let State::Up(connection) = &self.state else { return None };
+        let mut flags = PollFlags::empty();
+        flags.set(PollFlags::IN, reads);
+        flags.set(PollFlags::OUT, connection.has_unsent());
+        (!flags.is_empty()).then(|| (connection.as_fd(), flags))
+    }
+
+    /// When to call [`Link::retry`], if the link is down.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        match &self.state {
+            State::Up(_) => None,
+            State::Down(down) => Some(down.next),
+        }
+    }
+
+    /// Reads and writes what is possible; true if something came.
+    pub(crate) fn exchange(&mut self, now: Instant) -> Result<bool> {
+        let State::Up(connection) = &mut self.state else { return Ok(false) };
+        let received = connection.flush().and_then(|()| connection.receive());
+        if !connection.has_unsent() {
+            self.kept.clear();
+        }
+        match received {
+            Ok(received) => Ok(received == Received::Bytes),
+            Err(error) => self.lost(error, now).map(|()| false),
+        }
+    }
+
+    /// The next event of what came, with the stream told of it.
+    pub(crate) fn next_event(&mut self, now: Instant) -> Result<Option<Event>> {
+        let State::Up(connection) = &mut self.state else { return Ok(None) };
+        match connection.next_event() {
+            Ok(Some(event)) => {
+                self.stream.note(&event);
+                Ok(Some(event))
+            }
+            Ok(None) => Ok(None),
+            Err(error) => self.lost(error, now).map(|()| None),
+        }
+    }
+
+    /// Types bytes, now or when the daemon is back.
+    pub(crate) fn input(&mut self, bytes: &[u8], now: Instant) -> Result<()> {
+        self.kept.extend_from_slice(bytes);
+        self.send_kept(now)
+    }
+
+    fn send_kept(&mut self, now: Instant) -> Result<()> {
+        let State::Up(connection) = &mut self.state else { return Ok(()) };
+        if self.kept.is_empty() || connection.has_unsent() {
+            return Ok(());
+        }
+        match self.stream.send_input(connection, &self.kept) {
+            // What is not sent whole is not typed: it is kept until it is.
+            Ok(()) if connection.has_unsent() => Ok(()),
+            Ok(()) => {
+                self.kept.clear();
+                Ok(())
+            }
+            Err(error) => self.lost(error, now),
+        }
+    }
+
+    /// Says the size, now and when the daemon is back.
+    pub(crate) fn resize(&mut self, size: Size, now: Instant) -> Result<()> {
+        self.stream.keep_size(size);
+        let State::Up(connection) = &mut self.state else { return Ok(()) };
+        let sent = self.stream.resize(connection, size);
+        sent.or_else(|error| self.lost(error, now))
+    }
+
+    /// Has the screen drawn once more.
+    pub(crate) fn redraw(&mut self, now: Instant) -> Result<()> {
+        let State::Up(connection) = &mut self.state else { return Ok(()) };
+        let drawn = self.stream.redraw(connection);
+        drawn.or_else(|error| self.lost(error, now))
+    }
+
+    /// Asks for something whose answer does not matter; without a daemon it is not asked.
+    pub(crate) fn tell(&mut self, method: &str, params: &Value, now: Instant) -> Result<()> {
+        let State::Up(connection) = &mut self.state else { return Ok(()) };
+        let told = connection.tell(method, params);
+        told.or_else(|error| self.lost(error, now))
+    }
+
+    /// Leaves the session.
+    pub(crate) fn close(self) {
+        if let State::Up(connection) = self.state {
+            connection.close();
+        }
+    }
+
+    /// The connection broke: tries again at once. What no new connection cures is a failure.
+    fn lost(&mut self, error: Error, now: Instant) -> Result<()> {
+        match error {
+            Error::Lost(_) | Error::Silent { .. } => {}
+            other => return Err(self.gone(other)),
+        }
+        self.state = State::Down(Down { since: now, next: now, pause: FIRST_PAUSE });
+        Ok(())
+    }
+
+    /// Tries to reconnect, if it is time to.
+    pub(crate) fn retry(&mut self, now: Instant) -> Result<()> {
+        let State::Down(down) = &self.state else { return Ok(()) };
+        if now < down.next {
+            return Ok(());
+        }
+        let since = down.since;
+        match self.reconnect(now.saturating_duration_since(since)) {
+            Ok(connection) => {
+                self.state = State::Up(Box::new(connection));
+                self.send_kept(now)
+            }
+            Err(error) if is_passing(&error, now - since) => {
+                self.try_later();
+                Ok(())
+            }
+            Err(error) => Err(self.gone(error)),
+        }
+    }
+
+    fn reconnect(&mut self, down_for: Duration) -> std::result::Result<Connection, Error> {
+        let mut connection = if down_for < START_AFTER {
+            self.endpoint.connect(&identity())?
+        } else {
+            let mut start = || self.context.start_daemon();
+            self.endpoint.connect_or_start(&identity(), &mut start)?
+        };
+        self.stream.resume(&mut connection)?;
+        Ok(connection)
+    }
+
+    fn try_later(&mut self) {
+        if let State::Down(down) = &mut self.state {
+            down.next = Instant::now() + down.pause;
+            down.pause = (down.pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// The failure that ends it, with how to get back.
+    fn gone(&self, error: Error) -> Failure {
+        let number = self.stream.session().number;
+        match error {
+            Error::Refused(Refusal { kind: ErrorKind::NotFound, .. }) => {
+                let name = plain(&self.stream.session().name);
+                let message = format!("session {number} `{name}` is gone: {error}");
+                Failure::new(FailureKind::Daemon(ErrorKind::Lost), message)
+                    .hint("`greenroom logs` may say why")
+            }
+            error if error.kind() == ErrorKind::Unreachable => Failure::from(error)
+                .hint(format!("the session may live on: `greenroom attach {number}` looks for it")),
+            error => error.into(),
+        }
+    }
+}
+
+/// Whether an error may be gone when it is tried again.
+fn is_passing(error: &Error, down_for: Duration) -> bool {
+    let bound = match error.kind() {
+        ErrorKind::Unreachable | ErrorKind::Busy | ErrorKind::Limit => GIVE_UP_AFTER,
+        ErrorKind::NotFound | ErrorKind::Internal => UNKNOWN_FOR,
+        _ => return false,
+    };
+    down_for < bound
+}
+
+/// The smallest question there is: whoever answers it is alive.
+pub(crate) fn ping() -> (&'static str, Value) {
+    ("greenroom.hello", json!({"protocol": greenroom_client::PROTOCOL}))
+}

@@ -1,0 +1,97 @@
+//! What is written to standard output and standard error.
+//!
+//! Every write gives its error back: a reader that went away (`ls | head`) ends the verb quietly
+//! instead of ending the program with a panic. Colour only on a terminal and without `NO_COLOR`.
+
+use std::io::{self, Write as _};
+
+use serde_json::Value;
+
+use crate::failure::Failure;
+
+/// Where verbs write to.
+pub(crate) struct Output {
+    json: bool,
+    colour: bool,
+}
+
+/// How a text is shown on a terminal with colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// As it is.
+    Plain,
+    /// What names something.
+    Strong,
+    /// What matters less.
+    Faint,
+    /// All is well.
+    Good,
+    /// Something is not.
+    Bad,
+}
+
+impl Style {
+    fn code(self) -> &'static str {
+        match self {
+            Style::Plain => "",
+            Style::Strong => "1",
+            Style::Faint => "2",
+            Style::Good => "32",
+            Style::Bad => "31",
+        }
+    }
+}
+
+impl Output {
+    pub(crate) fn new(json: bool, no_colour: bool) -> Output {
+        let colour = !json && !no_colour && rustix::termios::isatty(rustix::stdio::stdout());
+        Output { json, colour }
+    }
+
+    /// Whether programs read it.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Writes a line for people.
+    pub(crate) fn line(&self, line: &str) -> io::Result<()> {
+        self.bytes(format!("{line}\n").as_bytes())
+    }
+
+    /// Writes a value for programs, on one line.
+    pub(crate) fn value(&self, value: &Value) -> io::Result<()> {
+        self.line(&value.to_string())
+    }
+
+    /// Writes bytes as they are.
+    pub(crate) fn bytes(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(bytes)?;
+        stdout.flush()
+    }
+
+    /// Writes a remark that is no result: for people only, to standard error.
+    pub(crate) fn remark(&self, text: &str) {
+        if !self.json {
+            // Nobody can be told that nobody can be told.
+            io::stderr().write_all(format!("{text}\n").as_bytes()).unwrap_or_default();
+        }
+    }
+
+    /// Says what went wrong, to standard error.
+    pub(crate) fn failure(&self, failure: &Failure) {
+        let text = match self.json {
+            true => format!("{}\n", failure.for_programs()),
+            false => failure.for_people(),
+        };
+        io::stderr().write_all(text.as_bytes()).unwrap_or_default();
+    }
+
+    /// The text with its style, if this is a terminal that shows styles.
+    pub(crate) fn styled(&self, style: Style, text: &str) -> String {
+        match style.code() {
+            code if self.colour && !code.is_empty() => format!("\x1b[{code}m{text}\x1b[m"),
+            _ => text.to_owned(),
+        }
+    }
+}

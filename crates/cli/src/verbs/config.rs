@@ -1,0 +1,81 @@
+//! `config`: the configuration file.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use crate::context::Context;
+use crate::failure::{Exit, Failure, Result};
+use crate::plain::plain;
+
+/// Checks the configuration, tells where it is, has the daemon read it again.
+#[derive(Debug, Args)]
+pub(crate) struct Config {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Names every mistake in the configuration file.
+    Check {
+        /// The file; without one, the one that is used.
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
+    },
+    /// Prints where the configuration file is.
+    Path,
+    /// Has the daemon read the configuration file again.
+    Reload,
+}
+
+impl Config {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<Exit> {
+        match self.what {
+            What::Check { file } => check(context, file),
+            What::Path => {
+                let path = context.paths()?.config;
+                match context.output.is_json() {
+                    true => context.output.value(&json!({"path": path}))?,
+                    false => context.output.line(&path.display().to_string())?,
+                }
+                Ok(Exit::OK)
+            }
+            What::Reload => {
+                let answer = context.connect_to_running()?.call("config.reload", &json!({}))?;
+                if context.output.is_json() {
+                    context.output.value(&answer)?;
+                }
+                Ok(Exit::OK)
+            }
+        }
+    }
+}
+
+fn check(context: &Context<'_>, file: Option<PathBuf>) -> Result<Exit> {
+    let path = match file {
+        Some(file) => file,
+        None => context.paths()?.config,
+    };
+    let problems = context.host.check_config(&path)?;
+    if context.output.is_json() {
+        let ok = problems.is_empty();
+        context.output.value(&json!({"ok": ok, "path": path, "problems": problems}))?;
+        return Ok(if ok { Exit::OK } else { Exit::FAILED });
+    }
+    if problems.is_empty() {
+        context.output.line(&format!("{}: no mistakes", path.display()))?;
+        return Ok(Exit::OK);
+    }
+    for problem in &problems {
+        context.output.line(&plain(problem))?;
+    }
+    let count = match problems.len() {
+        1 => "a mistake".to_owned(),
+        count => format!("{count} mistakes"),
+    };
+    let message = format!("`{}` has {count}", path.display());
+    Err(Failure::new(crate::failure::FailureKind::System, message)
+        .hint("a running daemon keeps the last configuration without mistakes"))
+}

@@ -1,0 +1,125 @@
+//! `doctor`: looks for what is wrong with this installation.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::context::Context;
+use crate::failure::{Exit, Failure, Result};
+use crate::host::Finding;
+use crate::output::Style;
+use crate::plain::plain;
+
+/// Looks at folders, the daemon, versions and the installation, and says what to do.
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {}
+
+impl Doctor {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<Exit> {
+        let mut findings = folders(context);
+        findings.extend(daemon(context));
+        findings.extend(context.host.doctor());
+        let ok = findings.iter().all(|it| it.ok);
+        if context.output.is_json() {
+            let list: Vec<_> = findings.iter().map(to_wire).collect();
+            context.output.value(&json!({"ok": ok, "findings": list}))?;
+        } else {
+            for finding in &findings {
+                show(context, finding)?;
+            }
+        }
+        Ok(if ok { Exit::OK } else { Exit::FAILED })
+    }
+}
+
+fn to_wire(finding: &Finding) -> serde_json::Value {
+    let Finding { name, ok, text, hint } = finding;
+    json!({"name": name, "ok": ok, "text": text, "hint": hint})
+}
+
+fn show(context: &Context<'_>, finding: &Finding) -> Result<()> {
+    let mark = match finding.ok {
+        true => context.output.styled(Style::Good, "ok  "),
+        false => context.output.styled(Style::Bad, "bad "),
+    };
+    let name = plain(&finding.name);
+    context.output.line(&format!("{mark} {name}: {}", plain(&finding.text)))?;
+    if let (false, Some(hint)) = (finding.ok, &finding.hint) {
+        context.output.line(&format!("     hint: {}", plain(hint)))?;
+    }
+    Ok(())
+}
+
+/// Whether the folders are there, ours, and closed to others.
+fn folders(context: &Context<'_>) -> Vec<Finding> {
+    match context.paths() {
+        Err(failure) => vec![bad("folders", &failure)],
+        Ok(paths) => vec![folder("run folder", &paths.run), folder("state folder", &paths.state)],
+    }
+}
+
+fn folder(name: &str, path: &Path) -> Finding {
+    let shown = path.display();
+    let uid = rustix::process::geteuid().as_raw();
+    let (ok, text, hint) = match path.symlink_metadata() {
+        Err(_) => (true, format!("`{shown}` will be made"), None),
+        Ok(it) if !it.is_dir() => {
+            (false, format!("`{shown}` is not a folder"), Some(format!("remove `{shown}`")))
+        }
+        Ok(it) if it.uid() != uid => {
+            let text = format!("`{shown}` belongs to user {}", it.uid());
+            (false, text, Some("set GREENROOM_HOME to a folder of your own".to_owned()))
+        }
+        Ok(it) if it.mode() & 0o077 != 0 => {
+            let text = format!("others may look into `{shown}` (mode {:o})", it.mode() & 0o777);
+            (false, text, Some(format!("chmod 700 {shown}")))
+        }
+        Ok(_) => (true, format!("`{shown}`"), None),
+    };
+    Finding { name: name.to_owned(), ok, text, hint }
+}
+
+/// Whether a daemon answers, and is of this version.
+fn daemon(context: &Context<'_>) -> Vec<Finding> {
+    let finding = |name: &str, ok, text: String, hint: Option<&str>| Finding {
+        name: name.to_owned(),
+        ok,
+        text,
+        hint: hint.map(str::to_owned),
+    };
+    let connection = match context.connect_to_running() {
+        Ok(connection) => connection,
+        Err(failure) if failure.exit().0 == 5 && !socket_is_there(context) => {
+            let text = "not running; it starts when it is needed".to_owned();
+            return vec![finding("daemon", true, text, None)];
+        }
+        Err(failure) => return vec![bad("daemon", &failure)],
+    };
+    let hello = connection.hello();
+    let pid = hello.pid.map(|it| format!(", pid {it}")).unwrap_or_default();
+    let ours = env!("CARGO_PKG_VERSION");
+    let same = hello.version == ours;
+    let text = match same {
+        true => format!("running, greenroom {ours}{pid}"),
+        false => format!("running greenroom {}, this is {ours}{pid}", hello.version),
+    };
+    let hint = "`greenroom daemon restart` runs this version; sessions live on";
+    vec![finding("daemon", same, text, Some(hint))]
+}
+
+fn socket_is_there(context: &Context<'_>) -> bool {
+    context.paths().is_ok_and(|it| it.socket.symlink_metadata().is_ok())
+}
+
+fn bad(name: &str, failure: &Failure) -> Finding {
+    let error = &failure.for_programs()["error"];
+    let text = |key: &str| error[key].as_str().map(str::to_owned);
+    Finding {
+        name: name.to_owned(),
+        ok: false,
+        text: text("message").unwrap_or_default(),
+        hint: text("hint"),
+    }
+}

@@ -1,0 +1,135 @@
+//! `new`: makes a session.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use greenroom_client::{Connection, Session};
+use greenroom_model::Size;
+use serde_json::{Value, json};
+
+use crate::attached::{self, Watch};
+use crate::context::{self, Context};
+use crate::failure::{Exit, Failure, Result};
+use crate::plain::plain;
+use crate::{environment, terminal};
+
+/// Makes a session and attaches to it.
+///
+/// It runs in this folder and environment, without the variables that describe the terminal this is
+/// typed into. Without a command it runs a login shell. Without a terminal it is not attached to.
+#[derive(Debug, Args)]
+pub(crate) struct New {
+    /// Its name.
+    #[arg(short, long)]
+    name: Option<String>,
+    /// The folder it runs in; without it, this one.
+    #[arg(long, value_name = "FOLDER")]
+    cwd: Option<PathBuf>,
+    /// A variable of its environment.
+    #[arg(long = "env", value_name = "NAME=VALUE", value_parser = environment::pair)]
+    variables: Vec<(String, String)>,
+    /// The size of its terminal, such as 132x43.
+    #[arg(long, value_name = "COLSxROWS", value_parser = context::size)]
+    size: Option<Size>,
+    /// Does not attach to it.
+    #[arg(short, long)]
+    detached: bool,
+    /// The program and its arguments.
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+impl New {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<Exit> {
+        let wanted = Wanted {
+            name: self.name,
+            cwd: self.cwd,
+            variables: self.variables,
+            size: self.size,
+            command: self.command,
+        };
+        let stays = self.detached || context.output.is_json() || !terminal::is_there();
+        let mut connection = context.connect()?;
+        let value = wanted.create(context, &mut connection)?;
+        match stays {
+            true => announce(context, &value),
+            false => attach(context, connection, &value),
+        }
+    }
+}
+
+/// A session that is to be made.
+#[derive(Debug, Default)]
+pub(super) struct Wanted {
+    pub(super) name: Option<String>,
+    pub(super) cwd: Option<PathBuf>,
+    pub(super) variables: Vec<(String, String)>,
+    pub(super) size: Option<Size>,
+    pub(super) command: Vec<String>,
+}
+
+impl Wanted {
+    /// Makes it.
+    pub(super) fn create(
+        &self,
+        context: &Context<'_>,
+        connection: &mut Connection,
+    ) -> Result<Value> {
+        Ok(connection.call("session.create", &self.params(context)?)?)
+    }
+
+    /// What the daemon is told.
+    fn params(&self, context: &Context<'_>) -> Result<Value> {
+        let settings = context.settings()?;
+        let size = self.size.or_else(terminal::size).unwrap_or(settings.size);
+        let variables = environment::for_session(context.host.environment(), &self.variables);
+        let mut params = json!({
+            "cwd": folder(self.cwd.as_deref())?,
+            "env": variables,
+            "clearEnv": true,
+            "cols": size.cols(),
+            "rows": size.rows(),
+        });
+        if let Some(name) = &self.name {
+            params["name"] = name.as_str().into();
+        }
+        if let Some(shell) = settings.shell {
+            params["shell"] = shell.into();
+        }
+        if !self.command.is_empty() {
+            params["argv"] = self.command.clone().into();
+        }
+        Ok(params)
+    }
+}
+
+/// The folder, from the root: the daemon has another one.
+fn folder(cwd: Option<&Path>) -> Result<String> {
+    let path = std::path::absolute(cwd.unwrap_or(Path::new(".")));
+    let path = path.map_err(|error| Failure::system("finding out the current folder", &error))?;
+    path.into_os_string().into_string().map_err(|path| {
+        Failure::usage(format!("the folder `{}` is not UTF-8", path.to_string_lossy()))
+            .hint("name another one with --cwd")
+    })
+}
+
+/// Says what was made and how to get there.
+pub(super) fn announce(context: &Context<'_>, value: &Value) -> Result<Exit> {
+    if context.output.is_json() {
+        context.output.value(value)?;
+        return Ok(Exit::OK);
+    }
+    let session = Session::from_wire(value);
+    let name = plain(&session.name);
+    let number = session.number;
+    context.output.line(&format!(
+        "session {number} `{name}` is running; `greenroom attach {number}` brings it here"
+    ))?;
+    Ok(Exit::OK)
+}
+
+/// Brings a session that was just described to this terminal.
+pub(super) fn attach(context: &Context<'_>, connection: Connection, value: &Value) -> Result<Exit> {
+    let target = Session::from_wire(value).exact();
+    attached::watch(context, connection, &target, Watch { read_only: false })
+}

@@ -1,0 +1,29 @@
+//! `rename`: gives a session another name.
+
+use clap::Args;
+use serde_json::json;
+
+use crate::context::Context;
+use crate::failure::{Exit, Result};
+
+/// Gives a session another name.
+#[derive(Debug, Args)]
+pub(crate) struct Rename {
+    /// The session.
+    #[arg(value_name = "SESSION")]
+    session: String,
+    /// Its new name.
+    #[arg(value_name = "NAME")]
+    name: String,
+}
+
+impl Rename {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<Exit> {
+        let params = json!({"sessionId": self.session, "name": self.name});
+        let answer = context.call("session.rename", &params)?;
+        if context.output.is_json() {
+            context.output.value(&answer)?;
+        }
+        Ok(Exit::OK)
+    }
+}

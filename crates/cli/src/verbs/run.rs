@@ -1,0 +1,58 @@
+//! `run`: a program in a session, with its standard streams here.
+
+use clap::Args;
+use greenroom_client::Session;
+use greenroom_model::Size;
+
+use super::new::Wanted;
+use crate::attached::{self, Bridge};
+use crate::context::{self, Context};
+use crate::failure::{Exit, Result};
+use crate::{environment, terminal};
+
+/// Runs a program in a session of its own, with its input and output here.
+///
+/// What it prints comes out as it is; what is read from standard input is typed. Signals are passed on,
+/// and its exit code is this one's (128 and the signal, if one ended it). It survives the daemon,
+/// and can be watched meanwhile. With --json, output is a JSON object a line, its bytes in base64.
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// The session's name.
+    #[arg(short, long)]
+    name: Option<String>,
+    /// The folder it runs in; without it, this one.
+    #[arg(long, value_name = "FOLDER")]
+    cwd: Option<std::path::PathBuf>,
+    /// A variable of its environment.
+    #[arg(long = "env", value_name = "NAME=VALUE", value_parser = environment::pair)]
+    variables: Vec<(String, String)>,
+    /// The size of its terminal; without it, that of this one.
+    #[arg(long, value_name = "COLSxROWS", value_parser = context::size)]
+    size: Option<Size>,
+    /// Keeps the session when the program ended, to be read.
+    #[arg(long)]
+    keep: bool,
+    /// The program and its arguments.
+    #[arg(last = true, value_name = "COMMAND", required = true)]
+    command: Vec<String>,
+}
+
+impl Run {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<Exit> {
+        let size = match self.size.or_else(terminal::size) {
+            Some(size) => size,
+            None => context.settings()?.size,
+        };
+        let wanted = Wanted {
+            name: self.name,
+            cwd: self.cwd,
+            variables: self.variables,
+            size: Some(size),
+            command: self.command,
+        };
+        let mut connection = context.connect()?;
+        let value = wanted.create(context, &mut connection)?;
+        let session = Session::from_wire(&value);
+        attached::bridge(context, connection, &session, Bridge { keep: self.keep, size })
+    }
+}

@@ -1,0 +1,210 @@
+//! One attached session, over as many connections as it takes.
+//!
+//! A [`Stream`] is told every event and knows the offset reached. When the connection is lost, it
+//! is resumed over a new one: the daemon goes on exactly there, or redraws. Not here: waiting, and
+//! how often to try (the caller's loop).
+
+use greenroom_frame::binary::kind;
+use greenroom_model::{Offset, Size};
+use serde_json::{Value, json};
+
+use crate::connection::Connection;
+use crate::error::Error;
+use crate::event::{Ended, Event};
+use crate::session::Session;
+
+/// How to attach.
+#[derive(Debug, Clone, Default)]
+pub struct AttachOptions {
+    /// The size of the client's terminal, if it has one that counts.
+    pub size: Option<Size>,
+    /// Whether it only watches: it may not type and never sizes.
+    pub read_only: bool,
+    /// What happens when the client does not read.
+    pub lag: Lag,
+    /// How many lines above the screen are drawn first, so that one can scroll back to them.
+    pub history: u32,
+    /// Go on at this offset instead of drawing the screen.
+    pub from: Option<Offset>,
+}
+
+/// What happens when a client does not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Lag {
+    /// Bytes are left out and the screen drawn anew.
+    #[default]
+    Skip,
+    /// The program waits.
+    Block,
+}
+
+/// One attached session.
+#[derive(Debug)]
+pub struct Stream {
+    id: String,
+    /// The session's id, as frames about it carry it.
+    session_id: String,
+    target: String,
+    session: Session,
+    options: AttachOptions,
+    offset: Offset,
+    ended: Option<Ended>,
+}
+
+impl Stream {
+    /// Attaches to a session.
+    ///
+    /// # Errors
+    /// The daemon's no, a lost connection.
+    pub fn attach(
+        connection: &mut Connection,
+        target: &str,
+        options: AttachOptions,
+    ) -> Result<Stream, Error> {
+        let from = options.from;
+        let answer = connection.call("session.attach", &params(target, &options, from))?;
+        let session = Session::from_wire(&answer["session"]);
+        let offset = from.or_else(|| answer["offset"].as_u64().map(Offset)).unwrap_or_default();
+        Ok(Stream {
+            id: text(&answer, "streamId")?,
+            session_id: text(&answer, "sessionId")?,
+            target: session.exact(),
+            session,
+            options,
+            offset,
+            ended: None,
+        })
+    }
+
+    /// Attaches again over a new connection, where the lost one broke.
+    ///
+    /// # Errors
+    /// The daemon's no, a lost connection.
+    pub fn resume(&mut self, connection: &mut Connection) -> Result<(), Error> {
+        let params = params(&self.target, &self.options, Some(self.offset));
+        let answer = connection.call("session.attach", &params)?;
+        self.session = Session::from_wire(&answer["session"]);
+        self.id = text(&answer, "streamId")?;
+        self.session_id = text(&answer, "sessionId")?;
+        Ok(())
+    }
+
+    /// Attaches anew over the same connection, to have the screen drawn once more.
+    ///
+    /// # Errors
+    /// The daemon's no, a lost connection.
+    pub fn redraw(&mut self, connection: &mut Connection) -> Result<(), Error> {
+        connection.tell("session.detach", &json!({"streamId": self.id}))?;
+        let answer =
+            connection.call("session.attach", &params(&self.target, &self.options, None))?;
+        self.id = text(&answer, "streamId")?;
+        Ok(())
+    }
+
+    /// Takes note of an event; true if it is one of this stream.
+    pub fn note(&mut self, event: &Event) -> bool {
+        match event {
+            Event::Output { stream, end: offset, .. } | Event::Redraw { stream, offset, .. }
+                if *stream == self.id =>
+            {
+                self.offset = *offset;
+                true
+            }
+            Event::Ended { stream, how } if *stream == self.id => {
+                self.ended = Some(how.clone());
+                true
+            }
+            Event::Output { .. }
+            | Event::Redraw { .. }
+            | Event::Ended { .. }
+            | Event::SizeWanted { .. }
+            | Event::Notification { .. }
+            | Event::Answer { .. } => false,
+        }
+    }
+
+    /// The session as it was when attached.
+    #[must_use]
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// What names exactly this session in other calls.
+    #[must_use]
+    pub fn target(&self) -> &str {
+        &self.target
+    }
+
+    /// Where the next byte is.
+    #[must_use]
+    pub fn offset(&self) -> Offset {
+        self.offset
+    }
+
+    /// How the session ended, once it did.
+    #[must_use]
+    pub fn ended(&self) -> Option<&Ended> {
+        self.ended.as_ref()
+    }
+
+    /// Types bytes.
+    ///
+    /// # Errors
+    /// A lost connection.
+    pub fn send_input(&self, connection: &mut Connection, bytes: &[u8]) -> Result<(), Error> {
+        connection.send(kind::INPUT, &self.id, bytes)
+    }
+
+    /// Says the size of the client's terminal, now and whenever the stream is resumed.
+    ///
+    /// # Errors
+    /// A lost connection.
+    pub fn resize(&mut self, connection: &mut Connection, size: Size) -> Result<(), Error> {
+        self.keep_size(size);
+        if self.options.read_only {
+            return Ok(());
+        }
+        let payload = json!({"cols": size.cols(), "rows": size.rows()}).to_string();
+        connection.send(kind::RESIZE, &self.session_id, payload.as_bytes())
+    }
+
+    /// Keeps the size for when the stream is resumed.
+    pub fn keep_size(&mut self, size: Size) {
+        self.options.size = Some(size);
+    }
+
+    /// Leaves the session; nothing of this stream comes afterwards.
+    ///
+    /// # Errors
+    /// The daemon's no, a lost connection.
+    pub fn detach(self, connection: &mut Connection) -> Result<(), Error> {
+        connection.call("session.detach", &json!({"streamId": self.id})).map(drop)
+    }
+}
+
+fn text(answer: &Value, field: &'static str) -> Result<String, Error> {
+    let text = answer[field].as_str().map(str::to_owned);
+    text.ok_or(Error::Answer { method: "session.attach", field })
+}
+
+fn params(target: &str, options: &AttachOptions, from: Option<Offset>) -> Value {
+    let lag = match options.lag {
+        Lag::Skip => "skip",
+        Lag::Block => "block",
+    };
+    let mut params = json!({
+        "sessionId": target,
+        "stream": true,
+        "readOnly": options.read_only,
+        "lag": lag,
+        "history": options.history,
+    });
+    if let Some(size) = options.size.filter(|_| !options.read_only) {
+        params["cols"] = size.cols().into();
+        params["rows"] = size.rows().into();
+    }
+    if let Some(offset) = from {
+        params["from"] = offset.0.into();
+    }
+    params
+}

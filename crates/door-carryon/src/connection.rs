@@ -1,0 +1,280 @@
+//! One connection: reads frames, starts requests, and takes input where it stands in the stream.
+//!
+//! Requests run concurrently, each in its own task; input frames are taken one after the other, so
+//! a client that types faster than the program reads waits, and only it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use greenroom_door::{Outgoing, Peer, Shutdown};
+use greenroom_engine::{Caller, HouseEvent, Rights, Typed};
+use greenroom_frame::binary::{self, Frame, FrameDecoder, kind};
+use greenroom_frame::rpc;
+use serde_json::Value;
+use tokio::io::AsyncReadExt as _;
+use tokio::net::UnixStream;
+use tokio::net::unix::OwnedReadHalf;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::TryRecvError;
+use tokio::sync::{Notify, broadcast};
+use tokio::task::JoinSet;
+
+use crate::clients::Client;
+use crate::error::RpcError;
+use crate::methods::{self, Answer};
+use crate::params::{Params, size_of};
+use crate::streams::{Stream, Streams};
+use crate::{Door, notes};
+
+/// How many requests of one connection run at once. Past that it is not read until one is done.
+const MAX_REQUESTS: usize = 256;
+
+/// How much is read at once.
+const READ_BYTES: usize = 32 << 10;
+
+/// How long requests have to finish after the client said its last word.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// One connection, as its tasks share it.
+pub(crate) struct Connection {
+    pub(crate) door: Arc<Door>,
+    pub(crate) caller: Caller,
+    pub(crate) out: Outgoing,
+    pub(crate) streams: Streams,
+    /// What happened and was not told yet. Whoever answers tells first.
+    untold: Mutex<Receiver<HouseEvent>>,
+    /// The requests that run, by id, to be cancelled.
+    requests: Mutex<BTreeMap<String, Arc<Notify>>>,
+}
+
+/// Serves a connection until its end, or the daemon's.
+pub async fn serve(stream: UnixStream, peer: Peer, door: Arc<Door>, shutdown: Shutdown) {
+    let (reader, writer) = stream.into_split();
+    let connection = Arc::new(Connection::new(door, peer));
+    let mut wakes = connection.door.engine.events();
+    let reading = read(Arc::clone(&connection), reader);
+    let telling = async {
+        loop {
+            match wakes.recv().await {
+                Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => connection.tell(),
+                Err(broadcast::error::RecvError::Closed) => return,
+            }
+        }
+    };
+    let writing = connection.out.write_to(writer);
+    let ending = async {
+        tokio::select! {
+            () = reading => {}
+            () = telling => {}
+            () = shutdown.begun() => {}
+        }
+        connection.streams.clear();
+        connection.out.close();
+        // What is written must be read by somebody within this time.
+        tokio::time::sleep(LAST_WORDS).await;
+    };
+    tokio::select! {
+        _ = writing => {}
+        () = ending => {}
+    }
+    connection.streams.clear();
+    connection.out.close();
+    connection.door.clients.remove(connection.caller.id);
+}
+
+impl Connection {
+    fn new(door: Arc<Door>, peer: Peer) -> Connection {
+        let id = door.engine.next_client();
+        let pid = peer.pid.and_then(|pid| u64::try_from(pid).ok()).unwrap_or(0);
+        let connected_ms = methods::now_ms();
+        let (kind, name) = ("unknown".to_owned(), String::new());
+        door.clients.add(id, Client { kind, name, pid, connected_ms });
+        let untold = Mutex::new(door.engine.events());
+        let name = format!("pid {pid}").into();
+        Connection {
+            door,
+            caller: Caller { id, rights: Rights::ALL, name },
+            out: Outgoing::default(),
+            streams: Streams::default(),
+            untold,
+            requests: Mutex::default(),
+        }
+    }
+
+    /// Tells the client what happened.
+    pub(crate) fn tell(&self) {
+        let mut untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            match untold.try_recv() {
+                Ok(event) => {
+                    for (method, params) in notes::notes(&self.door, &event) {
+                        // A client too far behind misses notes, not answers.
+                        let _told = self.out.push_note(notes::frame(method, &params));
+                    }
+                }
+                Err(TryRecvError::Lagged(_)) => {}
+                Err(TryRecvError::Empty | TryRecvError::Closed) => return,
+            }
+        }
+    }
+
+    fn respond(&self, message: &[u8]) {
+        match binary::encode(kind::JSON_RPC, "", message) {
+            Ok(frame) => self.out.push([Bytes::from(frame)]),
+            Err(error) => tracing::warn!(%error, "an answer does not fit a frame"),
+        }
+    }
+
+    /// Cancels a request of this connection; false if it does not run.
+    pub(crate) fn cancel(&self, id: &Value) -> bool {
+        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = requests.get(&id.to_string());
+        found.map(|cancel| cancel.notify_one()).is_some()
+    }
+}
+
+/// Reads frames until the client has no more.
+async fn read(connection: Arc<Connection>, mut socket: OwnedReadHalf) {
+    let mut decoder = FrameDecoder::default();
+    let mut requests = JoinSet::new();
+    loop {
+        loop {
+            match decoder.next() {
+                Ok(Some(frame)) => take(&connection, frame, &mut requests).await,
+                Ok(None) => break,
+                Err(error) => {
+                    tracing::info!(client = %connection.caller.name, %error, "a connection was closed");
+                    return;
+                }
+            }
+        }
+        let buffer = decoder.buffer();
+        buffer.reserve(READ_BYTES);
+        tokio::select! {
+            read = socket.read_buf(buffer) => match read {
+                Ok(0) | Err(_) => break,
+                Ok(_) => {}
+            },
+            Some(_) = requests.join_next() => {}
+        }
+    }
+    // Somebody who sent a request and closed their end still wants the answer; nobody waits for
+    // what may never come.
+    connection.streams.clear();
+    let running = connection.requests.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    running.values().for_each(|cancel| cancel.notify_one());
+    while requests.join_next().await.is_some() {}
+}
+
+async fn take(connection: &Arc<Connection>, frame: Frame, requests: &mut JoinSet<()>) {
+    match frame.kind {
+        kind::JSON_RPC => {
+            while requests.len() >= MAX_REQUESTS {
+                requests.join_next().await;
+            }
+            request(connection, &frame.payload, requests);
+        }
+        kind::INPUT => {
+            if let Some(stream) = connection.streams.by_stream(&frame.id) {
+                input(connection, &stream, frame.payload).await;
+            }
+        }
+        kind::TERMINAL_DATA => match connection.streams.by_session(&frame.id) {
+            Some(stream) => input(connection, &stream, frame.payload).await,
+            None => stray_input(connection, &frame).await,
+        },
+        kind::RESIZE => resize(connection, &frame).await,
+        kind::STREAM_CLOSE => {
+            let by_session = connection.streams.by_session(&frame.id);
+            let id = by_session.map_or(frame.id, |it| crate::streams::stream_id(it.subscription));
+            connection.streams.remove(&id);
+        }
+        // Frames this version does not know are skipped, as the contract says.
+        _ => {}
+    }
+}
+
+async fn input(connection: &Connection, stream: &Stream, bytes: Bytes) {
+    let engine = &connection.door.engine;
+    let typed = engine.input(&connection.caller, stream.session, stream.subscription, bytes);
+    if let Err(error) = typed.await {
+        tracing::debug!(%error, "input was not taken");
+    }
+}
+
+/// Input for a session this connection has not attached to: carryOn's frames allow it.
+async fn stray_input(connection: &Connection, frame: &Frame) {
+    let engine = &connection.door.engine;
+    let Ok(id) = engine.find(&frame.id) else { return };
+    let typed = Typed::Bytes(frame.payload.clone());
+    if let Err(error) = engine.type_in(&connection.caller, id, typed, false).await {
+        tracing::debug!(%error, "input was not taken");
+    }
+}
+
+async fn resize(connection: &Connection, frame: &Frame) {
+    let engine = &connection.door.engine;
+    let Ok(value) = serde_json::from_slice::<Value>(&frame.payload) else { return };
+    let Some(size) = size_of(&value) else { return };
+    let stream = connection.streams.by_stream(&frame.id);
+    let stream = stream.or_else(|| connection.streams.by_session(&frame.id));
+    let resized = match stream {
+        Some(stream) => engine.sized(stream.session, stream.subscription, size).await,
+        None => match engine.find(&frame.id) {
+            Ok(id) => engine.resize(&connection.caller, id, size).await,
+            Err(error) => Err(error),
+        },
+    };
+    if let Err(error) = resized {
+        tracing::debug!(%error, "a size was not taken");
+    }
+}
+
+/// Starts a request.
+fn request(connection: &Arc<Connection>, payload: &[u8], requests: &mut JoinSet<()>) {
+    let request = match rpc::Request::from_wire(payload) {
+        Ok(request) => request,
+        Err(_) => {
+            let (code, text) = (rpc::PARSE_ERROR, "Parse error");
+            return connection.respond(&rpc::error(&Value::Null, code, text, &Value::Null));
+        }
+    };
+    let connection = Arc::clone(connection);
+    let id = request.id.unwrap_or_default();
+    let cancel = Arc::new(Notify::new());
+    let key = id.to_string();
+    let mut running = connection.requests.lock().unwrap_or_else(PoisonError::into_inner);
+    running.insert(key.clone(), Arc::clone(&cancel));
+    drop(running);
+    requests.spawn(async move {
+        let method = methods::call(&connection, &request.method, Params(request.params));
+        let result = tokio::select! {
+            result = method => result,
+            () = cancel.notified() => Err(RpcError::cancelled()),
+        };
+        connection.out.room().await;
+        answer(&connection, &id, result);
+        let mut running = connection.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        running.remove(&key);
+    });
+}
+
+/// Sends the answer to a request: after what it caused, before what follows from it.
+fn answer(connection: &Connection, id: &Value, result: Result<Answer, RpcError>) {
+    match result {
+        Ok(Answer { value, then }) => {
+            if then.is_none() {
+                connection.tell();
+            }
+            connection.respond(&rpc::response(id, &value));
+            if let Some(then) = then {
+                then();
+            }
+        }
+        Err(error) => {
+            connection.respond(&rpc::error(id, error.code, &error.message, &error.data));
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What can be asked: one table, one function a method.
+
+mod attach;
+mod daemon;
+mod read;
+mod session;
+mod typing;
+mod wait;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+use crate::connection::Connection;
+use crate::error::RpcError;
+use crate::params::Params;
+
+/// What a method gives.
+pub(crate) struct Answer {
+    pub(crate) value: Value,
+    /// What happens once the answer is on its way.
+    pub(crate) then: Option<Box<dyn FnOnce() + Send>>,
+}
+
+impl From<Value> for Answer {
+    fn from(value: Value) -> Answer {
+        Answer { value, then: None }
+    }
+}
+
+type Called = Pin<Box<dyn Future<Output = Result<Answer, RpcError>> + Send>>;
+
+/// A method of this door.
+struct Method {
+    name: &'static str,
+    call: fn(Arc<Connection>, Params) -> Called,
+}
+
+/// One row of the table: an `async fn` of the connection and the parameters.
+macro_rules! method {
+    ($name:literal, $function:path) => {
+        Method { name: $name, call: |connection, params| Box::pin($function(connection, params)) }
+    };
+}
+
+/// The methods, as docs/protocol/native.md lists them.
+const METHODS: &[Method] = &[
+    method!("greenroom.hello", daemon::hello),
+    method!("client.identify", daemon::identify),
+    method!("session.create", session::create),
+    method!("session.list", session::list),
+    method!("session.info", session::info),
+    method!("session.attach", attach::attach),
+    method!("session.detach", attach::detach),
+    method!("session.kill", session::kill),
+    method!("session.signal", session::signal),
+    method!("session.rename", session::rename),
+    method!("session.resize", session::resize),
+    method!("session.forget", session::forget),
+    method!("session.send", typing::send),
+    method!("session.key", typing::key),
+    method!("session.read", read::read),
+    method!("session.search", read::search),
+    method!("session.scrollback", read::scrollback),
+    method!("session.wait", wait::wait),
+    method!("request.cancel", daemon::cancel),
+    method!("daemon.status", daemon::status),
+    method!("daemon.stop", daemon::stop),
+    method!("daemon.logs", daemon::logs),
+    method!("config.reload", daemon::reload),
+];
+
+/// The names of all methods, for the check of the document.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    METHODS.iter().map(|method| method.name)
+}
+
+/// Calls a method.
+pub(crate) async fn call(
+    connection: &Arc<Connection>,
+    name: &str,
+    params: Params,
+) -> Result<Answer, RpcError> {
+    let method = METHODS.iter().find(|method| method.name == name);
+    let method = method.ok_or_else(|| RpcError::no_method(name))?;
+    (method.call)(Arc::clone(connection), params).await
+}
+
+/// What a method answers that has nothing to say.
+fn ok() -> Answer {
+    json!({"ok": true}).into()
+}
+
+pub(crate) fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}

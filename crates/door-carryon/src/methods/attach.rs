@@ -1,0 +1,67 @@
+//! Showing a session to a client.
+
+use std::sync::Arc;
+
+use greenroom_engine::{Attach, Lag};
+use serde_json::json;
+
+use super::{Answer, ok};
+use crate::connection::Connection;
+use crate::error::RpcError;
+use crate::params::Params;
+use crate::streams::{self, stream_id};
+use crate::wire;
+
+/// How many sessions one connection may be attached to.
+const MAX_STREAMS: usize = 256;
+
+/// How many lines above the screen a client may ask for.
+const MAX_HISTORY: u64 = 1_000_000;
+
+pub(super) async fn attach(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
+    let info = params.session(&it.door.engine)?;
+    if it.streams.count() >= MAX_STREAMS {
+        return Err(RpcError::invalid(format!("too many streams: at most {MAX_STREAMS}")));
+    }
+    let offsets = params.flag("stream");
+    let lag = match params.text("lag") {
+        None | Some("skip") => Lag::Skip,
+        Some("block") => Lag::Block,
+        Some(other) => {
+            return Err(RpcError::invalid(format!("`lag` is `skip` or `block`, not `{other}`")));
+        }
+    };
+    let size = params.size()?;
+    let attach = Attach {
+        // A client that does not say its size is taken to have the session's.
+        terminal: Some(size.unwrap_or(info.size)),
+        read_only: params.flag("readOnly") || params.flag("observer"),
+        from: params.offset("from"),
+        lag,
+        history: params.number("history").unwrap_or(0).min(MAX_HISTORY) as usize,
+    };
+    let subscription = it.door.engine.attach(&it.caller, info.id, attach).await?;
+    let native = info.native_id();
+    let value = json!({
+        "sessionId": native,
+        "streamId": stream_id(subscription.id),
+        "offset": subscription.start.0,
+        "session": wire::session(&it.door, &subscription.info),
+    });
+    let connection = Arc::clone(&it);
+    let then: Box<dyn FnOnce() + Send> =
+        Box::new(move || streams::start(&connection, subscription, native, offsets));
+    Ok(Answer { value, then: Some(then) })
+}
+
+pub(super) async fn detach(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
+    let stream = match params.text("streamId") {
+        Some(id) => it.streams.by_stream(id),
+        None => it.streams.by_session(&params.session(&it.door.engine)?.native_id()),
+    };
+    if let Some(stream) = stream {
+        it.streams.remove(&stream_id(stream.subscription));
+        it.door.engine.detach(stream.session, stream.subscription).await;
+    }
+    Ok(ok())
+}

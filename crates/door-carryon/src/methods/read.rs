@@ -1,0 +1,131 @@
+//! Reading a screen and its history, and finding something there.
+
+use std::sync::Arc;
+
+use greenroom_screen::{Depth, Query, Screen, Search, Wrap};
+use serde_json::{Value, json};
+
+use super::Answer;
+use crate::connection::Connection;
+use crate::error::RpcError;
+use crate::params::Params;
+
+/// How many matches a search gives at most.
+const MAX_MATCHES: u64 = 10_000;
+
+/// Which rows somebody wants to read.
+#[derive(Debug, Clone, Copy)]
+enum What {
+    Screen,
+    History,
+    All,
+}
+
+pub(super) async fn read(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
+    let info = params.session(&it.door.engine)?;
+    let what = match params.text("what") {
+        None | Some("screen") => What::Screen,
+        Some("history") => What::History,
+        Some("all") => What::All,
+        Some(other) => {
+            let text = format!("`what` is `screen`, `history` or `all`, not `{other}`");
+            return Err(RpcError::invalid(text));
+        }
+    };
+    let wrap = match params.text("wrap") {
+        Some("join") => Wrap::Joined,
+        None | Some("rows") => Wrap::Rows,
+        Some(other) => {
+            return Err(RpcError::invalid(format!("`wrap` is `join` or `rows`, not `{other}`")));
+        }
+    };
+    let (lines, styled) = (params.number("lines"), params.flag("styled"));
+    let look = move |screen: &Screen| show(screen, text(screen, what, wrap, lines, styled));
+    Ok(it.door.engine.look(info.id, look).await?.into())
+}
+
+fn text(screen: &Screen, what: What, wrap: Wrap, lines: Option<u64>, styled: bool) -> String {
+    let top = screen.top_row();
+    let end = top + u64::from(screen.size().rows());
+    let rows = match what {
+        What::Screen => top..end,
+        What::History => screen.first_row()..top,
+        What::All => screen.first_row()..end,
+    };
+    let text = if styled {
+        String::from_utf8_lossy(&screen.styled(rows)).into_owned()
+    } else if matches!(what, What::Screen) && wrap == Wrap::Rows {
+        screen.text()
+    } else {
+        screen.text_of(rows, wrap)
+    };
+    let text = text.trim_end_matches('\n');
+    match lines {
+        Some(lines) => last_lines(text, lines).to_owned(),
+        None => text.to_owned(),
+    }
+}
+
+/// The last lines of a text.
+fn last_lines(text: &str, lines: u64) -> &str {
+    let Some(before) = usize::try_from(lines).ok().and_then(|it| it.checked_sub(1)) else {
+        return "";
+    };
+    match text.rmatch_indices('\n').nth(before) {
+        Some((at, _)) => &text[at + 1..],
+        None => text,
+    }
+}
+
+fn show(screen: &Screen, text: String) -> Value {
+    let (size, cursor) = (screen.size(), screen.cursor());
+    json!({
+        "text": text,
+        "cols": size.cols(),
+        "rows": size.rows(),
+        "cursor": {"row": cursor.row, "col": cursor.col, "visible": cursor.visible},
+        "title": screen.title(),
+        "alternate": screen.is_alternate(),
+        "offset": screen.offset().0,
+        "historyLines": screen.history_len(),
+    })
+}
+
+pub(super) async fn search(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
+    let info = params.session(&it.door.engine)?;
+    let fold = params.flag("ignoreCase");
+    let query = match (params.text("text"), params.text("regex")) {
+        (Some(text), _) if fold => Query::folded(text),
+        (Some(text), _) => Query::literal(text),
+        (None, Some(pattern)) => Query::regex(pattern, fold),
+        (None, None) => return Err(RpcError::missing("text")),
+    };
+    let query = query.map_err(|error| RpcError::invalid(error.to_string()))?;
+    let limit = params.number("limit").unwrap_or(1000).min(MAX_MATCHES) as usize;
+    let look = move |screen: &Screen| matches(screen, &query, limit);
+    Ok(json!({"matches": it.door.engine.look(info.id, look).await?}).into())
+}
+
+fn matches(screen: &Screen, query: &Query, limit: usize) -> Vec<Value> {
+    let found = screen.search(query, Search { limit, ..Search::default() });
+    let matches = found.iter().map(|found| {
+        let rows = found.end.row - found.start.row;
+        let length = rows * u64::from(screen.size().cols()) + u64::from(found.end.col);
+        let line = screen.line(found.start.row).map(|line| line.text()).unwrap_or_default();
+        json!({
+            "row": found.start.row,
+            "col": found.start.col,
+            "line": line,
+            "length": length - u64::from(found.start.col),
+        })
+    });
+    matches.collect()
+}
+
+pub(super) async fn scrollback(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
+    // carryOn answers with nothing for a session it does not know.
+    let Ok(info) = params.session(&it.door.engine) else { return Ok(json!("").into()) };
+    let look = |screen: &Screen| screen.redraw(Depth::All);
+    let bytes = it.door.engine.look(info.id, look).await?;
+    Ok(Value::from(String::from_utf8_lossy(&bytes)).into())
+}

@@ -1,0 +1,132 @@
+//! Making, listing, naming, sizing and ending sessions.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use greenroom_engine::{Info, New, Program, State};
+use serde_json::Value;
+
+use super::{Answer, ok};
+use crate::connection::Connection;
+use crate::error::RpcError;
+use crate::params::Params;
+use crate::wire;
+
+/// Signals by their names, as people write them.
+const SIGNALS: &[(&str, i32)] = &[
+    ("HUP", 1),
+    ("INT", 2),
+    ("QUIT", 3),
+    ("KILL", 9),
+    ("USR1", 10),
+    ("USR2", 12),
+    ("TERM", 15),
+    ("CONT", 18),
+    ("STOP", 19),
+    ("TSTP", 20),
+    ("WINCH", 28),
+];
+
+/// The highest number a signal has.
+const MAX_SIGNAL: u64 = 64;
+
+pub(super) async fn create(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
+    if let Some(backend) = params.text("backend")
+        && backend != "native"
+    {
+        return Err(RpcError::invalid(format!("backend not available: {backend}")));
+    }
+    if params.text("device_id").is_some() {
+        return Err(RpcError::invalid("remote not connected"));
+    }
+    let program = match (params.texts("argv")?, params.text("command")) {
+        (Some(words), _) => Program::Command(words),
+        (None, Some(line)) => Program::Line(line.to_owned()),
+        (None, None) => Program::Shell,
+    };
+    let new = New {
+        name: params.text("name").map(str::to_owned),
+        program,
+        shell: params.text("shell").map(str::to_owned),
+        cwd: params.text("cwd").map(PathBuf::from),
+        env: env(&params)?,
+        clear_env: params.flag("clearEnv"),
+        size: params.size()?,
+    };
+    let info = it.door.engine.create(&it.caller, new).await?;
+    Ok(wire::session(&it.door, &info).into())
+}
+
+fn env(params: &Params) -> Result<Vec<(Vec<u8>, Vec<u8>)>, RpcError> {
+    let Some(value) = params.0.get("env").filter(|value| !value.is_null()) else {
+        return Ok(Vec::new());
+    };
+    let wrong = || RpcError::invalid("`env` must be an object of texts");
+    let variables = value.as_object().ok_or_else(wrong)?.iter().map(|(name, value)| {
+        let value = value.as_str().ok_or_else(wrong)?;
+        Ok((name.clone().into_bytes(), value.as_bytes().to_vec()))
+    });
+    variables.collect()
+}
+
+pub(super) async fn list(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
+    let all = params.flag("ended");
+    let mut sessions = it.door.engine.list();
+    sessions.retain(|info| all || info.state == State::Running);
+    let key = |info: &Info| (info.name.to_lowercase(), info.native_id());
+    sessions.sort_by_cached_key(key);
+    let sessions = sessions.iter().map(|info| wire::session(&it.door, info));
+    Ok(Value::from_iter(sessions).into())
+}
+
+pub(super) async fn info(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
+    let info = params.session(&it.door.engine)?;
+    Ok(wire::session(&it.door, &info).into())
+}
+
+pub(super) async fn kill(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
+    let info = params.session(&it.door.engine)?;
+    let grace = params.number("graceMs").map(Duration::from_millis);
+    it.door.engine.kill(&it.caller, info.id, grace).await?;
+    Ok(ok())
+}
+
+pub(super) async fn signal(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
+    let info = params.session(&it.door.engine)?;
+    let signal = match params.0.get("signal") {
+        Some(Value::Number(number)) => {
+            let number = number.as_u64().filter(|it| (1..=MAX_SIGNAL).contains(it));
+            number.and_then(|it| i32::try_from(it).ok())
+        }
+        Some(Value::String(name)) => {
+            let short = name.strip_prefix("SIG").unwrap_or(name);
+            SIGNALS.iter().find(|it| it.0.eq_ignore_ascii_case(short)).map(|it| it.1)
+        }
+        _ => return Err(RpcError::missing("signal")),
+    };
+    let signal = signal.ok_or_else(|| RpcError::invalid("there is no such signal"))?;
+    it.door.engine.signal(&it.caller, info.id, signal).await?;
+    Ok(ok())
+}
+
+pub(super) async fn rename(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
+    let info = params.session(&it.door.engine)?;
+    let name = params.text("name").or_else(|| params.text("newName"));
+    let name = name.ok_or_else(|| RpcError::missing("name"))?.to_owned();
+    it.door.engine.rename(&it.caller, info.id, name).await?;
+    Ok(ok())
+}
+
+pub(super) async fn resize(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
+    let info = params.session(&it.door.engine)?;
+    let size = params.size()?.ok_or_else(|| RpcError::missing("cols"))?;
+    it.door.engine.resize(&it.caller, info.id, size).await?;
+    Ok(ok())
+}
+
+pub(super) async fn forget(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
+    let info = params.session(&it.door.engine)?;
+    it.door.engine.forget(&it.caller, info.id).await?;
+    Ok(ok())
+}

@@ -1,0 +1,129 @@
+//! What goes out on a connection: a queue that never blocks who fills it, but tells them to wait.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bytes::{Buf as _, Bytes};
+use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::Notify;
+
+/// How much may wait before whoever has more must wait themselves: enough to keep the socket busy.
+const BOUND: usize = 256 << 10;
+
+/// How much may wait before what nobody asked for is left out.
+const NOTE_BOUND: usize = 1 << 20;
+
+/// How many pieces one write takes: as many as the system is happy with.
+const PIECES: usize = 64;
+
+/// Bytes on their way to one client.
+#[derive(Debug, Default)]
+pub struct Outgoing {
+    queue: Mutex<Queue>,
+    /// Something is there, or nothing more will come.
+    filled: Notify,
+    /// There is room.
+    emptied: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    pieces: VecDeque<Bytes>,
+    bytes: usize,
+    closed: bool,
+}
+
+impl Outgoing {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until there is room, or the connection is gone.
+    pub async fn room(&self) {
+        loop {
+            let emptied = self.emptied.notified();
+            {
+                let queue = self.queue();
+                if queue.bytes < BOUND || queue.closed {
+                    return;
+                }
+            }
+            emptied.await;
+        }
+    }
+
+    /// Puts bytes in the queue, whatever it has. To be called after [`room`](Outgoing::room).
+    pub fn push(&self, pieces: impl IntoIterator<Item = Bytes>) {
+        let mut queue = self.queue();
+        for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
+            queue.bytes += piece.len();
+            queue.pieces.push_back(piece);
+        }
+        drop(queue);
+        self.filled.notify_one();
+    }
+
+    /// Puts in what nobody asked for; false if the client is too far behind to be told.
+    pub fn push_note(&self, piece: Bytes) -> bool {
+        if self.queue().bytes > NOTE_BOUND {
+            return false;
+        }
+        self.push([piece]);
+        true
+    }
+
+    /// Nothing more will come: what is there is still written.
+    pub fn close(&self) {
+        self.queue().closed = true;
+        self.filled.notify_one();
+        self.emptied.notify_waiters();
+    }
+
+    /// Writes everything, until the end or an error.
+    ///
+    /// # Errors
+    /// The client is gone.
+    pub async fn write_to(&self, mut socket: impl AsyncWrite + Unpin) -> io::Result<()> {
+        let mut batch: VecDeque<Bytes> = VecDeque::new();
+        loop {
+            while batch.is_empty() {
+                let closed = {
+                    let mut queue = self.queue();
+                    std::mem::swap(&mut batch, &mut queue.pieces);
+                    queue.closed
+                };
+                if batch.is_empty() {
+                    if closed {
+                        return socket.shutdown().await;
+                    }
+                    self.filled.notified().await;
+                }
+            }
+            while !batch.is_empty() {
+                let written = {
+                    let slices: Vec<IoSlice<'_>> =
+                        batch.iter().take(PIECES).map(|piece| IoSlice::new(piece)).collect();
+                    socket.write_vectored(&slices).await?
+                };
+                if written == 0 {
+                    return Err(io::ErrorKind::WriteZero.into());
+                }
+                advance(&mut batch, written);
+                self.queue().bytes -= written;
+                self.emptied.notify_waiters();
+            }
+        }
+    }
+}
+
+fn advance(batch: &mut VecDeque<Bytes>, mut written: usize) {
+    while let Some(first) = batch.front_mut() {
+        if first.len() > written {
+            first.advance(written);
+            return;
+        }
+        written -= first.len();
+        batch.pop_front();
+    }
+}

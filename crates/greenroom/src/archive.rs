@@ -1,0 +1,109 @@
+//! The store as the engine's archive: the same records in two languages.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use greenroom_engine as engine;
+use greenroom_engine::{Archive, ArchiveError, AuditEntry, Done, EndedRecord, LivingRecord};
+use greenroom_model::{Offset, SessionId};
+use greenroom_store::{self as store, Keeper, Kind, StoreError};
+
+/// The store, behind its thread.
+pub(crate) struct Stored(pub(crate) Arc<Keeper>);
+
+impl Archive for Stored {
+    fn created(&self, record: LivingRecord) {
+        self.0.alive(session(record));
+    }
+
+    fn renamed(&self, id: SessionId, name: String) {
+        self.0.renamed(id, name);
+    }
+
+    fn ended(&self, record: EndedRecord, done: Done<()>) {
+        let EndedRecord { living, attached_ms, title, ended_ms, end, offset, checkpoint } = record;
+        let session = store::Session { attached_ms, title, offset, ..session(living) };
+        let end = match end {
+            engine::End::Exited(status) => store::End::Exited(status),
+            engine::End::Lost => store::End::Lost("the holder is gone".to_owned()),
+        };
+        let ended = store::Ended { session, ended_ms, end };
+        self.0.ended(ended, checkpoint, |result| done(result.map_err(failure)));
+    }
+
+    fn checkpoint(&self, id: SessionId, done: Done<Option<Vec<u8>>>) {
+        self.0.checkpoint_of(id, |result| done(result.map_err(failure)));
+    }
+
+    fn forget(&self, id: SessionId, done: Done<()>) {
+        self.0.forget(id, |result| done(result.map(drop).map_err(failure)));
+    }
+
+    fn audit(&self, entry: AuditEntry) {
+        self.0.audit(store::AuditEntry {
+            at_ms: now_ms(),
+            who: entry.who,
+            what: entry.what.to_owned(),
+            session: entry.session,
+            allowed: entry.allowed,
+            detail: String::new(),
+        });
+    }
+}
+
+fn session(record: LivingRecord) -> store::Session {
+    let LivingRecord { id, uuid, name, created_ms, cwd, command, size } = record;
+    store::Session {
+        id,
+        uuid,
+        name,
+        created_ms,
+        attached_ms: 0,
+        cwd,
+        command,
+        size,
+        title: String::new(),
+        offset: Offset::START,
+    }
+}
+
+/// A stored session as the engine remembers it.
+pub(crate) fn ended(ended: store::Ended) -> EndedRecord {
+    let store::Ended { session, ended_ms, end } = ended;
+    let end = match end {
+        store::End::Exited(status) => engine::End::Exited(status),
+        store::End::Lost(_) => engine::End::Lost,
+    };
+    EndedRecord {
+        attached_ms: session.attached_ms,
+        title: session.title.clone(),
+        offset: session.offset,
+        living: living(session),
+        ended_ms,
+        end,
+        checkpoint: None,
+    }
+}
+
+fn living(session: store::Session) -> LivingRecord {
+    let store::Session { id, uuid, name, created_ms, cwd, command, size, .. } = session;
+    LivingRecord { id, uuid, name, created_ms, cwd, command, size }
+}
+
+/// A session that ran when the last daemon ended, and whose holder is gone.
+pub(crate) fn lost(session: store::Session) -> EndedRecord {
+    let end = store::End::Lost("the holder is gone".to_owned());
+    ended(store::Ended { session, ended_ms: now_ms(), end })
+}
+
+fn failure(error: StoreError) -> ArchiveError {
+    match error.kind() {
+        Kind::Full => ArchiveError::Full,
+        _ => ArchiveError::Other(error.to_string()),
+    }
+}
+
+pub(crate) fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,197 @@
+//! Comparing a file with the rows of `keys`.
+
+use std::collections::BTreeSet;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::Config;
+use super::keys::{KEYS, Key, Kind};
+use super::nearest::nearest;
+use super::problem::{Problem, shown};
+
+/// How many variables may be passed on: as many as the largest environments have.
+const VARIABLES_MAX: usize = 200;
+
+/// A text that is being checked.
+struct Checked<'a> {
+    text: &'a str,
+    config: Config,
+    problems: Vec<Problem>,
+}
+
+/// Reads `text`, or says everything that is wrong with it.
+pub(super) fn check(text: &str) -> Result<Config, Vec<Problem>> {
+    let mut checked = Checked { text, config: Config::default(), problems: Vec::new() };
+    let (table, errors) = DeTable::parse_recoverable(text);
+    checked.walk("", table.get_ref());
+    // What the parser could not read is not what was meant: no second complaint about its line.
+    let syntax: Vec<Problem> = errors.iter().map(|error| checked.syntax(error)).collect();
+    let broken: BTreeSet<_> = syntax.iter().map(|it| it.line).collect();
+    let mut problems = checked.problems;
+    problems.retain(|it| !broken.contains(&it.line));
+    problems.extend(syntax);
+    problems.sort_by_key(|it| it.line);
+    if problems.is_empty() { Ok(checked.config) } else { Err(problems) }
+}
+
+impl Checked<'_> {
+    fn walk(&mut self, section: &str, table: &DeTable<'_>) {
+        for (name, value) in table {
+            let path = if section.is_empty() {
+                name.get_ref().to_string()
+            } else {
+                format!("{section}.{}", name.get_ref())
+            };
+            let line = self.line(name.span().start);
+            if let Some(key) = KEYS.iter().find(|key| key.path == path) {
+                self.set(key, value);
+            } else if !is_section(&path) {
+                self.problems.push(unknown(&path, value.get_ref(), line));
+            } else if let DeValue::Table(inner) = value.get_ref() {
+                self.walk(&path, inner);
+            } else {
+                let message = format!("`{path}` is a section, not a key");
+                let hint = format!("its keys are {}", listed(keys_of(&path)));
+                self.problems.push(Problem::of_key(line, &path, message).with_hint(hint));
+            }
+        }
+    }
+
+    fn set(&mut self, key: &Key, value: &Spanned<DeValue<'_>>) {
+        match key.set(&mut self.config, value.get_ref()) {
+            Ok(()) => {
+                let text = text_of(value.get_ref());
+                self.config.given.insert(key.path, text);
+            }
+            Err(wrong) => {
+                let message = format!("`{}`: {wrong}", key.path);
+                let line = self.line(value.span().start);
+                self.problems.push(Problem::of_key(line, key.path, message));
+            }
+        }
+    }
+
+    fn syntax(&self, error: &toml::de::Error) -> Problem {
+        Problem::of_syntax(self.line(error.span().map_or(0, |it| it.start)), error.message())
+    }
+
+    /// The line of a byte, counted from one.
+    fn line(&self, byte: usize) -> usize {
+        1 + self.text.bytes().take(byte).filter(|it| *it == b'\n').count()
+    }
+}
+
+impl Key {
+    /// Puts a value where it belongs, or says what would be allowed.
+    fn set(&self, config: &mut Config, value: &DeValue<'_>) -> Result<(), String> {
+        match (&self.kind, value) {
+            (Kind::Flag { set, .. }, DeValue::Boolean(flag)) => set(config, *flag),
+            (Kind::Number { min, max, set, .. }, DeValue::Integer(digits)) => {
+                let number = u64::from_str_radix(digits.as_str(), digits.radix()).ok();
+                let number = number.filter(|it| (min..=max).contains(&it));
+                let outside = || format!("`{}` is not {}", shown(digits.as_str()), self.allowed());
+                set(config, number.ok_or_else(outside)?);
+            }
+            (Kind::Text { set, .. }, DeValue::String(text)) => return set(config, text),
+            (Kind::Choice { of }, DeValue::String(text)) => {
+                let chosen = of.iter().find(|(word, _)| *word == text.as_ref());
+                let none = || format!("`{}` is not {}", shown(text), self.allowed());
+                chosen.ok_or_else(none)?.1(config);
+            }
+            (Kind::Variables { set }, DeValue::Array(items)) => {
+                let names = items.iter().map(|it| variable(it.get_ref()));
+                let names: Vec<String> = names.collect::<Result<_, _>>()?;
+                if names.len() > VARIABLES_MAX {
+                    return Err(format!("at most {VARIABLES_MAX} names are allowed"));
+                }
+                set(config, names);
+            }
+            (_, other) => {
+                return Err(format!("{} is not {}", type_of(other), self.allowed()));
+            }
+        }
+        Ok(())
+    }
+
+    /// What it may be, for people.
+    pub(super) fn allowed(&self) -> String {
+        match &self.kind {
+            Kind::Flag { .. } => "true or false".to_owned(),
+            Kind::Number { min, max, .. } => format!("a number from {min} to {max}"),
+            Kind::Text { .. } => "a text in quotes".to_owned(),
+            Kind::Choice { of } => {
+                format!("one of {}", listed(of.iter().map(|(word, _)| *word)))
+            }
+            Kind::Variables { .. } => "a list of names of variables".to_owned(),
+        }
+    }
+}
+
+/// The name of a variable, as shells allow it.
+fn variable(value: &DeValue<'_>) -> Result<String, String> {
+    let DeValue::String(name) = value else {
+        return Err(format!("{} is not the name of a variable", type_of(value)));
+    };
+    let letters = name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_');
+    if letters && name.bytes().next().is_some_and(|it| !it.is_ascii_digit()) {
+        return Ok(name.to_string());
+    }
+    Err(format!("`{}` is not the name of a variable", shown(name)))
+}
+
+/// The type of a value, for people.
+fn type_of(value: &DeValue<'_>) -> String {
+    let name = value.type_str();
+    let article = if name.starts_with(['a', 'i']) { "an" } else { "a" };
+    format!("{article} {name}")
+}
+
+fn unknown(path: &str, value: &DeValue<'_>, line: usize) -> Problem {
+    let section = value.is_table();
+    let near = if section {
+        nearest(path, sections())
+    } else {
+        nearest(path, KEYS.iter().map(|it| it.path))
+    };
+    let what = if section { "section" } else { "key" };
+    let hint = match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`greenroom config check --print-default` shows what there is".to_owned(),
+    };
+    let message = format!("unknown {what} `{}`", shown(path));
+    Problem::of_key(line, path, message).with_hint(hint)
+}
+
+fn sections() -> impl Iterator<Item = &'static str> {
+    KEYS.iter().filter_map(|key| key.path.rsplit_once('.')).map(|(section, _)| section)
+}
+
+fn is_section(path: &str) -> bool {
+    sections().any(|it| it == path)
+}
+
+fn keys_of(section: &str) -> impl Iterator<Item = &'static str> {
+    KEYS.iter()
+        .map(|key| key.path)
+        .filter(move |path| path.rsplit_once('.').is_some_and(|(before, _)| before == section))
+}
+
+/// Names as a person lists them.
+fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// A value that was taken, in the form of [`Key::default_text`].
+fn text_of(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::String(text) => text.to_string(),
+        DeValue::Integer(digits) => u64::from_str_radix(digits.as_str(), digits.radix())
+            .map_or_else(|_| digits.to_string(), |number| number.to_string()),
+        DeValue::Boolean(flag) => flag.to_string(),
+        DeValue::Array(items) => {
+            items.iter().map(|it| text_of(it.get_ref())).collect::<Vec<_>>().join(", ")
+        }
+        DeValue::Float(_) | DeValue::Datetime(_) | DeValue::Table(_) => String::new(),
+    }
+}

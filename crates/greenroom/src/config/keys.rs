@@ -1,0 +1,268 @@
+//! Every key there is. To add one: a row here and a field in `Config`.
+//!
+//! Keys without a section come first, and those of a section stand together: the reference text is
+//! printed in this order.
+
+use std::time::Duration;
+
+use greenroom_engine::SizePolicy;
+use greenroom_model::{Key as Button, KeyEvent, Mods};
+use tracing::level_filters::LevelFilter;
+
+use super::Config;
+
+/// One key of the file.
+#[derive(Debug)]
+pub(crate) struct Key {
+    /// Its name, with the section before a dot.
+    pub(crate) path: &'static str,
+    /// Whether a reload takes it over; else the daemon has to start anew.
+    pub(crate) live: bool,
+    /// What it is for, one sentence.
+    pub(crate) help: &'static str,
+    /// What it may be, what it is by default, and where it goes.
+    pub(crate) kind: Kind,
+}
+
+/// What a key may be.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    /// `true` or `false`.
+    Flag { default: bool, set: fn(&mut Config, bool) },
+    /// A whole number from `min` to `max`.
+    Number { default: u64, min: u64, max: u64, set: fn(&mut Config, u64) },
+    /// A text; `set` says what is wrong with it.
+    Text { default: &'static str, set: fn(&mut Config, &str) -> Result<(), String> },
+    /// One of some words; the first is the default.
+    Choice { of: &'static [Word] },
+    /// A list of names of environment variables, empty by default.
+    Variables { set: fn(&mut Config, Vec<String>) },
+}
+
+/// A word that can be chosen, and what choosing it does.
+type Word = (&'static str, fn(&mut Config));
+
+/// The longest name of a session, in bytes: it has to fit in a list beside other columns.
+const NAME_MAX: usize = 128;
+
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+const MEBIBYTE: u64 = 1024 * 1024;
+
+/// All keys.
+pub(crate) const KEYS: &[Key] = &[
+    Key {
+        path: "shell",
+        live: true,
+        help: "The shell of a session without a command; empty for $SHELL, then /bin/sh.",
+        kind: Kind::Text {
+            default: "",
+            set: |it, text| {
+                it.shell = plain(text)?.to_owned();
+                Ok(())
+            },
+        },
+    },
+    Key {
+        path: "default_session",
+        live: true,
+        help: "The session that `greenroom` without a verb attaches to, and makes if need be.",
+        kind: Kind::Text {
+            default: "main",
+            set: |it, text| {
+                if text.is_empty() || text.len() > NAME_MAX {
+                    return Err(format!("a name has 1 to {NAME_MAX} bytes"));
+                }
+                it.default_session = plain(text)?.to_owned();
+                Ok(())
+            },
+        },
+    },
+    Key {
+        path: "size",
+        live: true,
+        help: "The size of a session that nobody is attached to, columns x rows.",
+        kind: Kind::Text {
+            default: "80x24",
+            set: |it, text| {
+                it.size = text.parse().map_err(|error| format!("{error}"))?;
+                Ok(())
+            },
+        },
+    },
+    Key {
+        path: "size_policy",
+        live: true,
+        help: "Who sizes a session: the client used last, the smallest, or only `resize`.",
+        kind: Kind::Choice {
+            of: &[
+                ("latest", |it| it.size_policy = SizePolicy::Latest),
+                ("smallest", |it| it.size_policy = SizePolicy::Smallest),
+                ("fixed", |it| it.size_policy = SizePolicy::Fixed),
+            ],
+        },
+    },
+    Key {
+        path: "scrollback.lines",
+        live: true,
+        help: "How many lines of history a new session keeps.",
+        kind: number(10_000, 0, 1_000_000, |it, value| it.scrollback_lines = count(value)),
+    },
+    Key {
+        path: "attach.detach_key",
+        live: true,
+        help: "The chord that detaches; pressed twice it is sent to the program.",
+        kind: Kind::Text {
+            default: "ctrl+\\",
+            set: |it, text| {
+                it.attach.detach_key = chord(text)?;
+                Ok(())
+            },
+        },
+    },
+    Key {
+        path: "attach.history",
+        live: true,
+        help: "How many lines of history are printed above the screen when attaching.",
+        kind: number(500, 0, 100_000, |it, value| it.attach.history = count(value)),
+    },
+    Key {
+        path: "attach.title",
+        live: true,
+        help: "Whether the terminal's title follows the session's.",
+        kind: Kind::Flag { default: true, set: |it, value| it.attach.title = value },
+    },
+    Key {
+        path: "clients.lag_bytes",
+        live: true,
+        help: "How many bytes a client may be behind before it gets a fresh screen instead.",
+        kind: number(MEBIBYTE, 65_536, 1024 * MEBIBYTE, |it, value| it.lag_bytes = count(value)),
+    },
+    Key {
+        path: "limits.sessions",
+        live: false,
+        help: "How many sessions may live at once.",
+        kind: number(2_000, 1, 10_000, |it, value| it.limits.sessions = count(value)),
+    },
+    Key {
+        path: "limits.connections",
+        live: false,
+        help: "How many clients may be connected at once.",
+        kind: number(1_024, 8, 10_000, |it, value| it.limits.connections = count(value)),
+    },
+    Key {
+        path: "limits.input_bytes",
+        live: true,
+        help: "How many bytes of input may wait for a program that does not read.",
+        kind: number(MEBIBYTE, 4_096, 64 * MEBIBYTE, |it, value| {
+            it.limits.input_bytes = count(value);
+        }),
+    },
+    Key {
+        path: "kill.grace_ms",
+        live: true,
+        help: "How long a killed session has to end by itself.",
+        kind: number(3_000, 0, 60_000, |it, value| {
+            it.kill_grace = Duration::from_millis(value);
+        }),
+    },
+    Key {
+        path: "retention.days",
+        live: true,
+        help: "How long sessions that have ended can still be read.",
+        kind: number(7, 0, 3_650, |it, value| it.retention.max_age_ms = value * DAY_MS),
+    },
+    Key {
+        path: "retention.sessions",
+        live: true,
+        help: "How many of them are kept.",
+        kind: number(500, 0, 100_000, |it, value| it.retention.max_count = value),
+    },
+    Key {
+        path: "retention.megabytes",
+        live: true,
+        help: "How much space their screens and histories may take together.",
+        kind: number(512, 0, 1_000_000, |it, value| it.retention.max_bytes = value * 1_000_000),
+    },
+    Key {
+        path: "holder.keep_mebibytes",
+        live: true,
+        help: "How much output of a new session is kept while no daemon takes it.",
+        kind: number(16, 4, 1_024, |it, value| it.holder_keep_bytes = value * MEBIBYTE),
+    },
+    Key {
+        path: "logs.level",
+        live: true,
+        help: "How much the daemon logs.",
+        kind: Kind::Choice {
+            of: &[
+                ("info", |it| it.logs.level = LevelFilter::INFO),
+                ("off", |it| it.logs.level = LevelFilter::OFF),
+                ("error", |it| it.logs.level = LevelFilter::ERROR),
+                ("warn", |it| it.logs.level = LevelFilter::WARN),
+                ("debug", |it| it.logs.level = LevelFilter::DEBUG),
+                ("trace", |it| it.logs.level = LevelFilter::TRACE),
+            ],
+        },
+    },
+    Key {
+        path: "logs.max_files",
+        live: false,
+        help: "How many log files are kept, with the one being written.",
+        kind: number(5, 1, 100, |it, value| it.logs.max_files = count(value)),
+    },
+    Key {
+        path: "logs.max_mebibytes",
+        live: false,
+        help: "How large a log file may become.",
+        kind: number(10, 1, 1_024, |it, value| it.logs.max_bytes = value * MEBIBYTE),
+    },
+    Key {
+        path: "clipboard.write",
+        live: true,
+        help: "Whether programs may set the clipboard of an attached terminal (OSC 52).",
+        kind: Kind::Flag { default: false, set: |it, value| it.clipboard_write = value },
+    },
+    Key {
+        path: "environment.pass",
+        live: true,
+        help: "The variables that new sessions get besides the usual ones.",
+        kind: Kind::Variables { set: |it, names| it.environment_pass = names },
+    },
+];
+
+const fn number(default: u64, min: u64, max: u64, set: fn(&mut Config, u64)) -> Kind {
+    Kind::Number { default, min, max, set }
+}
+
+fn count(value: u64) -> usize {
+    usize::try_from(value).unwrap_or(usize::MAX)
+}
+
+/// A text that may be shown anywhere and given to the system.
+fn plain(text: &str) -> Result<&str, String> {
+    if text.chars().any(char::is_control) {
+        return Err("control characters are not allowed".to_owned());
+    }
+    Ok(text)
+}
+
+/// A chord that nobody types as text, and that a terminal can tell from such.
+fn chord(text: &str) -> Result<KeyEvent, String> {
+    let event: KeyEvent = text.parse().map_err(|error| format!("{error}"))?;
+    let typed = matches!(
+        event.key,
+        Button::Char(_) | Button::Enter | Button::Tab | Button::Backspace | Button::Escape
+    );
+    if typed && (event.mods - Mods::SHIFT).is_empty() {
+        return Err(format!("`{event}` is needed for typing; add ctrl or alt"));
+    }
+    let same = |other: &str| Err(format!("terminals send `{event}` and {other} alike"));
+    match event.key {
+        _ if event.mods != Mods::CTRL => Ok(event),
+        Button::Char('m' | 'M' | 'j' | 'J') => same("enter"),
+        Button::Char('i' | 'I') => same("tab"),
+        Button::Char('[') => same("escape"),
+        Button::Char('h' | 'H' | '?') => same("backspace"),
+        _ => Ok(event),
+    }
+}

@@ -1,0 +1,309 @@
+//! The daemon: store, engine and doors put together, on one thread.
+//!
+//! One thread, because what the daemon does is short and mostly waiting: a byte then goes from the
+//! holder's socket to the client's without changing processors on the way. Only the store has a
+//! thread of its own, for the disk may be slow.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use greenroom_door::{Shutdown, bind, own_folder};
+use greenroom_door_carryon::{Daemon, Door, LogEntry, Status};
+use greenroom_engine::{Engine, Options};
+use greenroom_model::SessionId;
+use greenroom_pty::Reaped;
+use greenroom_store::{Keeper, StoreError};
+use tokio::net::UnixListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
+use tracing::Level;
+use tracing::level_filters::LevelFilter;
+
+use crate::archive::{self, Stored};
+use crate::config::{Config, Problem};
+use crate::lock::Lock;
+use crate::logs::{Keep, Logs};
+use crate::paths::Paths;
+use crate::{environment, host};
+
+/// How long connections have to take their last bytes.
+const FAREWELL: Duration = Duration::from_millis(200);
+
+/// What the daemon is, apart from the sessions.
+struct Affairs {
+    paths: Paths,
+    config: Mutex<Config>,
+    engine: Engine,
+    keeper: Arc<Keeper>,
+    logs: Logs,
+    shutdown: Shutdown,
+    started: Instant,
+    /// The limit on open files that sessions get back.
+    open_files: u64,
+}
+
+/// Runs the daemon until it is told to stop. `ready` is called once it can be reached.
+///
+/// Nothing here changes the umask: holders hand it on to the programs in sessions, and those want
+/// their user's. What must be private is made so by its mode.
+pub(crate) fn run(paths: Paths, ready: impl FnOnce()) -> Result<()> {
+    own_folder(&paths.run)?;
+    own_folder(&paths.holders())?;
+    own_folder(&paths.state)?;
+    let _lock = Lock::take(&paths.lock())?;
+    let config = Config::load(&paths.config).map_err(|problems| complaint(&paths, &problems))?;
+    let logs = log(&paths, &config)?;
+    // A daemon started in a folder must not keep it from being unmounted.
+    let _stays = std::env::set_current_dir("/");
+    let open_files = greenroom_pty::raise_open_files().unwrap_or(0);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("starting the runtime")?;
+    runtime.block_on(serve(paths, config, logs, open_files, ready))
+}
+
+fn log(paths: &Paths, config: &Config) -> Result<Logs> {
+    let keep = Keep { files: config.logs.max_files, bytes: config.logs.max_bytes };
+    let (logs, subscriber) = Logs::start(&paths.state, keep, config.logs.level)
+        .with_context(|| format!("opening the log in `{}`", paths.state.display()))?;
+    tracing::subscriber::set_global_default(subscriber).context("starting the log")?;
+    Ok(logs)
+}
+
+async fn serve(
+    paths: Paths,
+    config: Config,
+    logs: Logs,
+    open_files: u64,
+    ready: impl FnOnce(),
+) -> Result<()> {
+    let told = |health: &greenroom_store::Health| match &health.error {
+        Some(error) => tracing::error!(%error, "the store is ill; sessions go on"),
+        None => tracing::info!("the store is well again"),
+    };
+    let (keeper, opened) = Keeper::start(&paths.store(), told)?;
+    if let greenroom_store::Opened::SetAside(aside) = opened {
+        tracing::error!(aside = %aside.display(), "the store was damaged and is set aside");
+    }
+    let keeper = Arc::new(keeper);
+    let next = asked(|answer| keeper.next_id(answer)).await?;
+    let options = options(&paths, &config, open_files)?;
+    let engine = Engine::new(options, Arc::new(Stored(Arc::clone(&keeper))), next);
+    let signals = Signals::new()?;
+    recover(&engine, &keeper).await?;
+    let listener = bind(&paths.socket())?;
+    let affairs = Arc::new(Affairs {
+        paths,
+        config: Mutex::new(config),
+        engine,
+        keeper,
+        logs,
+        shutdown: Shutdown::default(),
+        started: Instant::now(),
+        open_files,
+    });
+    tracing::info!(version = host::VERSION, pid = std::process::id(), "the daemon listens");
+    ready();
+    tokio::select! {
+        () = listen(&affairs, listener) => {}
+        () = watch(&affairs, signals) => {}
+    }
+    tokio::time::sleep(FAREWELL).await;
+    // The next daemon makes its own; until then a client sees at once that there is none.
+    let _removed = std::fs::remove_file(affairs.paths.socket());
+    tracing::info!("the daemon ends; sessions live on");
+    Ok(())
+}
+
+/// Takes up the sessions that live, and remembers those that do not.
+async fn recover(engine: &Engine, keeper: &Keeper) -> Result<()> {
+    let found = engine.recover().await.context("looking for holders")?;
+    let lives = |id: &SessionId| found.sessions.contains(id);
+    let ended = asked(|answer| keeper.list_ended(answer)).await?;
+    engine.remember(ended.into_iter().map(archive::ended));
+    let living = asked(|answer| keeper.living(answer)).await?;
+    for session in living.into_iter().filter(|session| !lives(&session.id)) {
+        let refused = found.refused.iter().any(|(path, _)| {
+            path.file_stem().is_some_and(|stem| stem == session.id.to_string().as_str())
+        });
+        if refused {
+            continue;
+        }
+        let record = archive::lost(session);
+        tracing::warn!(session = %record.living.id, "its holder is gone: the session is lost");
+        engine.remember([record.clone()]);
+        let stored = greenroom_store::Ended {
+            session: store_session(&record),
+            ended_ms: record.ended_ms,
+            end: greenroom_store::End::Lost("the holder is gone".to_owned()),
+        };
+        keeper.ended(stored, None, |_| {});
+    }
+    tracing::info!(sessions = found.sessions.len(), "sessions were taken up");
+    Ok(())
+}
+
+fn store_session(record: &greenroom_engine::EndedRecord) -> greenroom_store::Session {
+    let living = &record.living;
+    greenroom_store::Session {
+        id: living.id,
+        uuid: living.uuid,
+        name: living.name.clone(),
+        created_ms: living.created_ms,
+        attached_ms: record.attached_ms,
+        cwd: living.cwd.clone(),
+        command: living.command.clone(),
+        size: living.size,
+        title: record.title.clone(),
+        offset: record.offset,
+    }
+}
+
+async fn listen(affairs: &Arc<Affairs>, listener: UnixListener) {
+    let door = Arc::new(Door::new(affairs.engine.clone(), Arc::clone(affairs) as Arc<dyn Daemon>));
+    let connections = affairs.config().limits.connections;
+    let shutdown = affairs.shutdown.clone();
+    greenroom_door::serve(listener, connections, shutdown.clone(), |stream, peer| {
+        greenroom_door_carryon::serve(stream, peer, Arc::clone(&door), shutdown.clone())
+    })
+    .await;
+}
+
+/// The signals the daemon minds.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    reload: Signal,
+    child: Signal,
+}
+
+impl Signals {
+    fn new() -> Result<Signals> {
+        let on = |kind| signal(kind).context("listening for signals");
+        Ok(Signals {
+            terminate: on(SignalKind::terminate())?,
+            interrupt: on(SignalKind::interrupt())?,
+            reload: on(SignalKind::hangup())?,
+            child: on(SignalKind::child())?,
+        })
+    }
+}
+
+/// Minds signals until one of them, or somebody, ends the daemon.
+async fn watch(affairs: &Affairs, mut signals: Signals) {
+    loop {
+        tokio::select! {
+            _ = signals.terminate.recv() => return affairs.shutdown.begin(),
+            _ = signals.interrupt.recv() => return affairs.shutdown.begin(),
+            _ = signals.reload.recv() => if let Err(text) = affairs.reload() {
+                tracing::error!(%text, "the configuration was not read");
+            },
+            // Holders are our children until we die; nobody else reaps them.
+            _ = signals.child.recv() => while let Reaped::Ended(..) = greenroom_pty::reap() {},
+            () = affairs.shutdown.begun() => return,
+        }
+    }
+}
+
+impl Affairs {
+    fn config(&self) -> Config {
+        self.config.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Daemon for Affairs {
+    fn status(&self) -> Status {
+        let health = self.keeper.health();
+        Status {
+            uptime: self.started.elapsed().as_secs_f64(),
+            version: host::VERSION,
+            home: self.paths.home().display().to_string(),
+            socket: self.paths.socket().display().to_string(),
+            storage_error: health.error,
+        }
+    }
+
+    fn stop(&self) {
+        self.shutdown.begin();
+    }
+
+    fn logs(&self, last: usize, level: Option<&str>) -> Vec<LogEntry> {
+        let level = level.and_then(|level| level.parse().ok()).unwrap_or(LevelFilter::TRACE);
+        let entries = self.logs.tail(last, level);
+        let shown = entries.into_iter().map(|entry| LogEntry {
+            timestamp_ms: entry.timestamp_ms,
+            level: name_of(entry.level),
+            component: entry.component,
+            message: entry.message,
+        });
+        shown.collect()
+    }
+
+    fn reload(&self) -> Result<(), String> {
+        let loaded = Config::load(&self.paths.config);
+        let new = loaded.map_err(|problems| complaint(&self.paths, &problems).to_string())?;
+        let restart = self.config().needs_restart(&new);
+        if !restart.is_empty() {
+            tracing::warn!(keys = restart.join(", "), "these wait for the next daemon");
+        }
+        let options = options(&self.paths, &new, self.open_files).map_err(|it| it.to_string())?;
+        self.engine.set_options(options);
+        self.logs.set_level(new.logs.level);
+        *self.config.lock().unwrap_or_else(PoisonError::into_inner) = new;
+        tracing::info!("the configuration was read again");
+        Ok(())
+    }
+}
+
+fn complaint(paths: &Paths, problems: &[Problem]) -> anyhow::Error {
+    let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    anyhow::anyhow!("`{}`: {}", paths.config.display(), lines.join("\n  "))
+}
+
+fn options(paths: &Paths, config: &Config, open_files: u64) -> Result<Options> {
+    Ok(Options {
+        holder: holder()?,
+        holders: paths.holders(),
+        socket: paths.socket(),
+        environment: environment::passed(&config.environment_pass),
+        shell: config.shell_or(environment::shell()),
+        cwd: environment::home(),
+        size: config.size,
+        history_lines: config.scrollback_lines,
+        size_policy: config.size_policy,
+        lag_bytes: config.lag_bytes,
+        input_bytes: config.limits.input_bytes,
+        max_sessions: config.limits.sessions,
+        grace: config.kill_grace,
+        keep_bytes: config.holder_keep_bytes,
+        open_files,
+    })
+}
+
+/// The holder's program: beside this one, where both were installed.
+pub(crate) fn holder() -> Result<PathBuf> {
+    let us = std::env::current_exe().context("finding this program")?;
+    Ok(us.with_file_name("greenroom-holder"))
+}
+
+/// Asks the store and waits for the answer.
+async fn asked<T: Send + 'static>(
+    ask: impl FnOnce(Box<dyn FnOnce(Result<T, StoreError>) + Send>),
+) -> Result<T> {
+    let (answer, answered) = oneshot::channel();
+    ask(Box::new(|result| drop(answer.send(result))));
+    Ok(answered.await.context("the store does not answer")??)
+}
+
+fn name_of(level: Level) -> &'static str {
+    match level {
+        Level::ERROR => "error",
+        Level::WARN => "warn",
+        Level::INFO => "info",
+        Level::DEBUG => "debug",
+        Level::TRACE => "trace",
+    }
+}

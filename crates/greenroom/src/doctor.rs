@@ -1,0 +1,113 @@
+//! What can be wrong with an installation, and what to do about it.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
+
+use greenroom_cli::Finding;
+
+use crate::config::Config;
+use crate::daemon;
+use crate::paths::Paths;
+
+/// Looks at everything that does not need a daemon.
+pub(crate) fn findings() -> Vec<Finding> {
+    let mut all = vec![holder()];
+    match Paths::from_environment() {
+        Ok(paths) => {
+            all.push(folder("run folder", &paths.run));
+            all.push(folder("state folder", &paths.state));
+            all.push(socket_length(&paths));
+            all.push(config(&paths));
+            all.push(space(&paths));
+        }
+        Err(error) => all.push(bad("folders", format!("{error:#}"), "set GREENROOM_HOME")),
+    }
+    all
+}
+
+fn good(name: &str, text: String) -> Finding {
+    Finding { name: name.to_owned(), ok: true, text, hint: None }
+}
+
+fn bad(name: &str, text: String, hint: &str) -> Finding {
+    Finding { name: name.to_owned(), ok: false, text, hint: Some(hint.to_owned()) }
+}
+
+fn holder() -> Finding {
+    let hint = "install it beside `greenroom`: `cargo install --path crates/greenroom`";
+    let path = match daemon::holder() {
+        Ok(path) => path,
+        Err(error) => return bad("holder", format!("{error:#}"), hint),
+    };
+    let runs =
+        fs::metadata(&path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0);
+    let shown = path.display().to_string();
+    if runs { good("holder", shown) } else { bad("holder", format!("`{shown}` is missing"), hint) }
+}
+
+fn folder(name: &str, path: &Path) -> Finding {
+    let shown = path.display();
+    match fs::symlink_metadata(path) {
+        Err(_) => good(name, format!("{shown} (not made yet)")),
+        Ok(found) if !found.is_dir() => {
+            bad(name, format!("`{shown}` is not a folder"), "remove it")
+        }
+        Ok(found) if found.uid() != rustix::process::getuid().as_raw() => {
+            let text = format!("`{shown}` belongs to user {}", found.uid());
+            bad(name, text, "set GREENROOM_HOME to a folder of yours")
+        }
+        Ok(found) if found.mode() & 0o077 != 0 => {
+            let text =
+                format!("`{shown}` has mode {:04o}: others may enter", found.mode() & 0o7777);
+            bad(name, text, &format!("chmod 700 {shown}"))
+        }
+        Ok(_) => good(name, format!("{shown}")),
+    }
+}
+
+/// The longest path a socket may have.
+const SOCKET_MAX: usize = 107;
+
+fn socket_length(paths: &Paths) -> Finding {
+    // The longest of ours: a holder's, with the largest number there is.
+    let longest = paths.holders().join(format!("{}.sock", u64::MAX));
+    let length = longest.as_os_str().len();
+    if length <= SOCKET_MAX {
+        good("socket paths", format!("{length} of {SOCKET_MAX} bytes"))
+    } else {
+        let text = format!("`{}` is too long for a socket", longest.display());
+        bad("socket paths", text, "set GREENROOM_HOME to a shorter path")
+    }
+}
+
+fn config(paths: &Paths) -> Finding {
+    let shown = paths.config.display();
+    match Config::load(&paths.config) {
+        Ok(_) if paths.config.exists() => good("configuration", format!("{shown}")),
+        Ok(_) => good("configuration", format!("{shown} (not there: defaults)")),
+        Err(problems) => {
+            let text: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            bad("configuration", text.join("; "), "`greenroom config check` says where")
+        }
+    }
+}
+
+/// Room for a few hundred ended sessions.
+const ROOM: u64 = 64 << 20;
+
+fn space(paths: &Paths) -> Finding {
+    let there = paths.state.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
+    match rustix::fs::statvfs(there) {
+        Ok(found) => {
+            let free = found.f_bavail * found.f_frsize;
+            let text = format!("{} MiB free", free >> 20);
+            if free >= ROOM {
+                good("disk", text)
+            } else {
+                bad("disk", text, "make room: ended sessions cannot be kept")
+            }
+        }
+        Err(error) => bad("disk", error.to_string(), "is the state folder reachable?"),
+    }
+}

@@ -1,0 +1,24 @@
+//! What sessions get of the daemon's environment.
+
+use std::env;
+use std::os::unix::ffi::OsStringExt as _;
+
+use greenroom_engine::PASSED;
+
+/// The daemon's variables that sessions begin with: a fixed list, and those the configuration adds.
+pub(crate) fn passed(more: &[String]) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let names = PASSED.iter().copied().chain(more.iter().map(String::as_str));
+    let found = names.filter_map(|name| Some((name.as_bytes().to_vec(), env::var_os(name)?)));
+    found.map(|(name, value)| (name, value.into_vec())).collect()
+}
+
+/// The user's shell, as the environment has it.
+pub(crate) fn shell() -> Option<String> {
+    env::var("SHELL").ok()
+}
+
+/// Where sessions start that name no folder.
+pub(crate) fn home() -> std::path::PathBuf {
+    let home = env::var_os("HOME").map(std::path::PathBuf::from);
+    home.filter(|home| home.is_dir()).unwrap_or_else(|| "/".into())
+}

@@ -1,0 +1,47 @@
+//! Who is the daemon: the one that holds the lock. A socket file cannot say it, a lock ends with
+//! its process whatever way that ended.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+
+/// The lock, held as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes the lock, or says who has it.
+    pub(crate) fn take(path: &Path) -> Result<Lock> {
+        let opened = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32)
+            .open(path);
+        let mut file = opened.with_context(|| format!("opening the lock `{}`", path.display()))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut pid = String::new();
+                file.take(32).read_to_string(&mut pid).unwrap_or_default();
+                bail!("another daemon runs already (process {})", pid.trim());
+            }
+            Err(TryLockError::Error(error)) => {
+                return Err(error).with_context(|| format!("locking `{}`", path.display()));
+            }
+        }
+        // The number is only for people; a full disk must not keep the daemon from starting.
+        let _noted = file
+            .set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| writeln!(file, "{}", std::process::id()));
+        Ok(Lock { _file: file })
+    }
+}

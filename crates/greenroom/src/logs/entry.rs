@@ -1,0 +1,154 @@
+//! One thing that was said, as a line of JSON and in memory.
+
+use std::fmt::{self, Write};
+use std::time::SystemTime;
+
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level};
+
+/// The longest message, in bytes: a path, an error with its causes and some numbers fit, and a
+/// structure printed by mistake does not fill the log.
+const MESSAGE_MAX: usize = 8 * 1024;
+
+/// What stands where a message was cut.
+const CUT: &str = "…";
+
+/// One thing that was said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// When, in milliseconds since 1970.
+    pub(crate) timestamp_ms: u64,
+    /// How grave.
+    pub(crate) level: Level,
+    /// Which part of the program.
+    pub(crate) component: String,
+    /// What, with its fields as ` key=value`; no control characters.
+    pub(crate) message: String,
+}
+
+impl Entry {
+    /// What happened just now.
+    pub(super) fn of(event: &Event<'_>) -> Entry {
+        let mut text = Text::default();
+        event.record(&mut text);
+        let target = event.metadata().target();
+        let component = target.rsplit("::").next().unwrap_or(target);
+        Entry::new(*event.metadata().level(), component, text.finish())
+    }
+
+    /// Something the logs themselves have to say.
+    pub(super) fn new(level: Level, component: &str, message: String) -> Entry {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Entry {
+            timestamp_ms: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
+            level,
+            component: component.to_owned(),
+            message,
+        }
+    }
+
+    /// The line of the file, with its end.
+    pub(super) fn to_json(&self) -> String {
+        format!(
+            "{{\"timestamp\":{},\"level\":\"{}\",\"component\":\"{}\",\"message\":\"{}\"}}\n",
+            self.timestamp_ms,
+            self.level.as_str().to_ascii_lowercase(),
+            Quoted(&self.component),
+            Quoted(&self.message),
+        )
+    }
+}
+
+/// A text between the quotes of JSON.
+struct Quoted<'a>(&'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for letter in self.0.chars() {
+            match letter {
+                '"' | '\\' => write!(f, "\\{letter}")?,
+                control if control.is_control() => write!(f, "\\u{:04x}", control as u32)?,
+                plain => f.write_char(plain)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The message of an event while its fields come in, fit for a terminal and bounded.
+#[derive(Debug, Default)]
+struct Text {
+    message: String,
+    fields: String,
+}
+
+impl Text {
+    /// The message, then the fields.
+    fn finish(self) -> String {
+        let mut whole = self.message;
+        let mut rest = Bounded(&mut whole);
+        // The bound is met by writing nothing more; that is no error here.
+        rest.write_str(&self.fields).ok();
+        let gap = whole.strip_prefix(' ').map(str::to_owned);
+        gap.unwrap_or(whole)
+    }
+
+    fn add(&mut self, field: &Field, value: fmt::Arguments<'_>) {
+        if field.name() == "message" {
+            Escaped(Bounded(&mut self.message)).write_fmt(value).ok();
+        } else {
+            let mut out = Bounded(&mut self.fields);
+            write!(out, " {}=", field.name()).ok();
+            Escaped(out).write_fmt(value).ok();
+        }
+    }
+}
+
+impl Visit for Text {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.add(field, format_args!("{value}"));
+    }
+
+    fn record_error(&mut self, field: &Field, value: &(dyn std::error::Error + 'static)) {
+        self.add(field, format_args!("{value}"));
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.add(field, format_args!("{value:?}"));
+    }
+}
+
+/// Writes what would change a terminal or its reading order as an escape instead.
+struct Escaped<W>(W);
+
+impl<W: Write> Write for Escaped<W> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for letter in text.chars() {
+            let turns = matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+            if letter.is_control() || turns {
+                write!(self.0, "{}", letter.escape_default())?;
+            } else {
+                self.0.write_char(letter)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A text that stops growing at [`MESSAGE_MAX`], and stops whoever formats into it.
+struct Bounded<'a>(&'a mut String);
+
+impl Write for Bounded<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let room = MESSAGE_MAX.saturating_sub(self.0.len());
+        let fits = text.floor_char_boundary(room);
+        self.0.push_str(text.get(..fits).unwrap_or_default());
+        if fits == text.len() {
+            return Ok(());
+        }
+        if !self.0.ends_with(CUT) {
+            self.0.push_str(CUT);
+        }
+        Err(fmt::Error)
+    }
+}

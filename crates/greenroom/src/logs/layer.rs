@@ -1,0 +1,34 @@
+//! Where `tracing` hands its events over.
+
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, PoisonError};
+
+use tracing::{Event, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::Context;
+
+use super::writer::Message;
+use super::{Entry, Shared};
+
+/// Puts every event in the ring and in the queue to the disk. Waits for neither.
+pub(super) struct Collect {
+    shared: Arc<Shared>,
+    queue: SyncSender<Message>,
+}
+
+impl Collect {
+    pub(super) fn new(shared: Arc<Shared>, queue: SyncSender<Message>) -> Collect {
+        Collect { shared, queue }
+    }
+}
+
+impl<S: Subscriber> Layer<S> for Collect {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let entry = Entry::of(event);
+        let line = entry.to_json();
+        self.shared.ring.lock().unwrap_or_else(PoisonError::into_inner).push(entry);
+        if self.queue.try_send(Message::Line(line)).is_err() {
+            self.shared.dropped.add(1);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The thread that writes lines to the disk. It sleeps while there are none.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender};
+use std::thread;
+
+use tracing::Level;
+
+use super::file::RotatingFile;
+use super::{Entry, Shared};
+
+/// What the thread is sent.
+#[derive(Debug)]
+pub(super) enum Message {
+    /// A line, with its end.
+    Line(String),
+    /// Everything before this is to be written; then say so.
+    Flush(SyncSender<()>),
+}
+
+/// How many lines did not get into the file.
+#[derive(Debug, Default)]
+pub(super) struct Dropped {
+    total: AtomicU64,
+    /// How many of them the file has been told of.
+    told: AtomicU64,
+}
+
+impl Dropped {
+    pub(super) fn add(&self, lines: u64) {
+        self.total.fetch_add(lines, Ordering::Relaxed);
+    }
+
+    pub(super) fn total(&self) -> u64 {
+        self.total.load(Ordering::Relaxed)
+    }
+
+    /// How many the file has not been told of, and as many as it would then have been told of.
+    fn untold(&self) -> (u64, u64) {
+        let total = self.total();
+        (total.saturating_sub(self.told.load(Ordering::Relaxed)), total)
+    }
+}
+
+/// The thread's state.
+pub(super) struct Writer {
+    file: RotatingFile,
+    shared: Arc<Shared>,
+}
+
+impl Writer {
+    /// Starts the thread. It ends when nobody can send it anything any more.
+    pub(super) fn start(
+        file: RotatingFile,
+        shared: Arc<Shared>,
+        inbox: Receiver<Message>,
+    ) -> io::Result<()> {
+        let mut writer = Writer { file, shared };
+        let run = move || {
+            for message in inbox {
+                match message {
+                    Message::Line(line) => writer.line(&line),
+                    Message::Flush(done) => drop(done.try_send(())),
+                }
+            }
+        };
+        thread::Builder::new().name("logs".to_owned()).spawn(run).map(drop)
+    }
+
+    /// Writes a line; before it, and only together with it, that others are missing, if any are.
+    fn line(&mut self, line: &str) {
+        let (untold, total) = self.shared.dropped.untold();
+        let written = if untold == 0 {
+            self.file.write(line)
+        } else {
+            let text = format!("lines that could not be written before this one: {untold}");
+            let confession = Entry::new(Level::WARN, "logs", text).to_json();
+            self.file.write(&(confession + line))
+        };
+        match written {
+            Ok(()) => self.shared.dropped.told.store(total, Ordering::Relaxed),
+            Err(_) => self.shared.dropped.add(1),
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! A holder for this crate's tests.
+
+fn main() -> std::process::ExitCode {
+    greenroom_holder::main()
+}

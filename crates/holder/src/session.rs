@@ -1,0 +1,312 @@
+//! The state of a session, and what each message does to it. Waiting is `turn`'s.
+
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use greenroom_model::{ExitStatus, Offset, SessionId, Size};
+use greenroom_proto::{FromHolder, Hello, MAX_OUTPUT, Spawn, ToHolder, VERSION};
+use greenroom_pty::{Master, Reaped, kill_group};
+
+use crate::killing::Killing;
+use crate::link::Link;
+use crate::log::Log;
+
+/// A read shorter than this has emptied the terminal: what the kernel hands over at once is as
+/// much. Asking once more would cost every keystroke a system call.
+const SHORT_READ: usize = 2 << 10;
+
+/// How long a terminal that others still hold must be silent after the child's end. What the child
+/// wrote is there at once; this is for a process that never was told of the end.
+const QUIET: Duration = Duration::from_millis(50);
+
+/// How long the end waits for such a process at most when it is never silent.
+const QUIET_AT_LAST: Duration = Duration::from_secs(1);
+
+/// How often a connection that is being replaced is read before: more than a socket's buffer holds.
+const LAST_READS: usize = 1 << 10;
+
+/// A session, as its holder knows it.
+#[derive(Debug)]
+pub(crate) struct Session {
+    id: SessionId,
+    size: Size,
+    description: Bytes,
+    checkpoint: Option<(Offset, Bytes)>,
+    /// Where the last checkpoint wants bytes kept from; the log follows as the link permits.
+    keep: Offset,
+    answered: Offset,
+    log: Log,
+    keep_bytes: u64,
+    pub(crate) master: Master,
+    /// Held while the child lives, so that a moment in which nobody has the terminal open is not
+    /// taken for its end.
+    slave: Option<OwnedFd>,
+    child: u32,
+    life: Life,
+    pub(crate) link: Option<Link>,
+    killing: Option<Killing>,
+    pub(crate) released: bool,
+}
+
+/// How far the child's life is.
+#[derive(Debug)]
+enum Life {
+    Running,
+    /// It ended; its last bytes are being read.
+    Draining {
+        status: ExitStatus,
+        quiet: Instant,
+        at_last: Instant,
+    },
+    /// All it wrote is in the log.
+    Ended(ExitStatus),
+}
+
+impl Session {
+    /// The session of a child that has just been started.
+    pub(crate) fn new(
+        id: SessionId,
+        spawn: Spawn,
+        (master, slave): (Master, OwnedFd),
+        child: u32,
+    ) -> Session {
+        Session {
+            id,
+            size: spawn.size,
+            description: Bytes::copy_from_slice(&spawn.description),
+            checkpoint: None,
+            keep: Offset::START,
+            answered: Offset::START,
+            log: Log::default(),
+            keep_bytes: spawn.keep_bytes.max(1),
+            master,
+            slave: Some(slave),
+            child,
+            life: Life::Running,
+            link: None,
+            killing: None,
+            released: false,
+        }
+    }
+
+    /// Takes a daemon's connection in place of the one before, and tells it everything.
+    pub(crate) fn greet(&mut self, mut link: Link) {
+        // A checkpoint that the one before sent with its last breath still counts.
+        for _ in 0..LAST_READS {
+            if !self.receive() {
+                break;
+            }
+        }
+        self.link = None;
+        self.trim();
+        let hello = Hello {
+            version: VERSION,
+            session: self.id,
+            holder_pid: std::process::id(),
+            child_pid: self.child,
+            size: self.size,
+            kept: self.log.kept(),
+            end: self.log.end(),
+            answered: self.answered,
+            checkpoint: self.checkpoint.is_some(),
+        };
+        let mut messages =
+            vec![FromHolder::Hello(hello), FromHolder::Description(self.description.clone())];
+        if let Some((at, blob)) = self.checkpoint.clone() {
+            messages.push(FromHolder::Checkpoint { at, blob });
+        }
+        link.introduce(&messages, self.log.kept());
+        self.link = Some(link);
+    }
+
+    /// Whether the terminal is to be read: it has not ended, and there is room.
+    pub(crate) fn reads(&self) -> bool {
+        !matches!(self.life, Life::Ended(_)) && self.log.len() < self.keep_bytes
+    }
+
+    /// Whether the daemon has something to be sent.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.link.as_ref().is_some_and(|link| link.is_behind(&self.log, self.ended()))
+    }
+
+    /// Whether nothing is left to do for this process.
+    pub(crate) fn is_over(&self) -> bool {
+        self.released && self.killing.is_none()
+    }
+
+    /// When something is to be done though nothing happens.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        let drained = match &self.life {
+            Life::Draining { quiet, at_last, .. } if self.reads() => Some(*quiet.min(at_last)),
+            Life::Draining { .. } | Life::Running | Life::Ended(_) => None,
+        };
+        drained.into_iter().chain(self.killing.as_ref().map(Killing::deadline)).min()
+    }
+
+    /// Reads what the child wrote, up to one message's worth.
+    pub(crate) fn read(&mut self) {
+        let mut collected = 0;
+        while collected < MAX_OUTPUT && self.reads() {
+            match self.log.read(|buffer| self.master.read(buffer)) {
+                Ok(0) => return self.drained(),
+                Ok(length) => {
+                    collected += length;
+                    if length < SHORT_READ {
+                        break;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return self.drained(),
+            }
+        }
+        if let (Life::Draining { quiet, .. }, 1..) = (&mut self.life, collected) {
+            *quiet = Instant::now() + QUIET;
+        }
+    }
+
+    /// Sends the daemon what it has not got.
+    pub(crate) fn send(&mut self) {
+        let ended = self.ended();
+        if let Some(link) = &mut self.link {
+            link.send(&self.log, self.master.as_fd(), ended);
+            self.trim();
+        }
+    }
+
+    /// Takes what the daemon sent; says whether it sent something. A link that ends or talks
+    /// nonsense is dropped, and nothing else.
+    pub(crate) fn receive(&mut self) -> bool {
+        let Some(mut link) = self.link.take() else { return false };
+        let Ok(received) = link.receive() else { return false };
+        loop {
+            match link.message() {
+                Ok(Some(message)) => {
+                    if !self.apply(message) {
+                        return false;
+                    }
+                }
+                Ok(None) => break,
+                Err(_) => return false,
+            }
+        }
+        self.link = Some(link);
+        self.trim();
+        received
+    }
+
+    /// Does what a message asks. False if it makes no sense here.
+    fn apply(&mut self, message: ToHolder) -> bool {
+        match message {
+            ToHolder::Spawn(_) => return false,
+            ToHolder::Resize(size) => {
+                if self.master.resize(size).is_ok() {
+                    self.size = size;
+                }
+            }
+            ToHolder::Signal(signal) => self.signal(signal),
+            ToHolder::Kill { grace_ms } => self.kill(Duration::from_millis(grace_ms.into())),
+            // A copy, so that the buffer it came in can go.
+            ToHolder::Describe(blob) => self.description = Bytes::copy_from_slice(&blob),
+            ToHolder::Checkpoint { at, keep, blob } => {
+                // One from another time would leave a gap between it and the log.
+                if (self.log.kept()..=self.log.end()).contains(&at) {
+                    self.checkpoint = None;
+                    self.checkpoint = Some((at, Bytes::copy_from_slice(&blob)));
+                    self.keep = self.keep.max(keep);
+                }
+            }
+            ToHolder::Answered(at) => self.answered = self.answered.max(at.min(self.log.end())),
+            ToHolder::Release => self.released |= matches!(self.life, Life::Ended(_)),
+        }
+        true
+    }
+
+    /// Lets go of what no checkpoint needs and no message under way is being written from.
+    fn trim(&mut self) {
+        let needed = self.link.as_ref().map_or(self.log.end(), Link::needs);
+        let was_full = !self.reads();
+        self.log.trim(self.keep.min(needed));
+        if let (Life::Draining { quiet, at_last, .. }, true) = (&mut self.life, was_full) {
+            // Without room nothing was read, so the silence till now meant nothing.
+            let now = Instant::now();
+            (*quiet, *at_last) = (now + QUIET, now + QUIET_AT_LAST);
+        }
+    }
+
+    fn signal(&self, signal: i32) {
+        let group = self.master.foreground().or_else(|| self.leader());
+        group.map(|group| signal > 0 && kill_group(group, signal));
+    }
+
+    /// The child, while its number is its own.
+    fn leader(&self) -> Option<u32> {
+        matches!(self.life, Life::Running).then_some(self.child)
+    }
+
+    /// Ends the child and all it started.
+    pub(crate) fn kill(&mut self, grace: Duration) {
+        let killing = Killing::begin(self.leader(), grace);
+        self.killing = Some(match &self.killing {
+            Some(before) => killing.no_later_than(before),
+            None => killing,
+        });
+        // Whether anybody is there to be waited for.
+        self.reap();
+    }
+
+    /// Takes the children that ended.
+    pub(crate) fn reap(&mut self) {
+        loop {
+            match greenroom_pty::reap() {
+                Reaped::Ended(pid, status) if pid == self.child => self.child_ended(status),
+                Reaped::Ended(..) => {}
+                Reaped::None => return,
+                Reaped::NoChildren => {
+                    self.killing = None;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn child_ended(&mut self, status: ExitStatus) {
+        if !matches!(self.life, Life::Running) {
+            return; // Another process that was given the same number.
+        }
+        let now = Instant::now();
+        self.life = Life::Draining { status, quiet: now + QUIET, at_last: now + QUIET_AT_LAST };
+        self.slave = None;
+    }
+
+    /// Does what is due.
+    pub(crate) fn tick(&mut self, now: Instant) {
+        if let Some(killing) = &mut self.killing
+            && !killing.go_on(now)
+        {
+            self.killing = None;
+        }
+        if let Life::Draining { quiet, at_last, .. } = self.life
+            && self.reads()
+            && now >= quiet.min(at_last)
+        {
+            self.drained();
+        }
+    }
+
+    fn ended(&self) -> Option<ExitStatus> {
+        match self.life {
+            Life::Ended(status) => Some(status),
+            Life::Running | Life::Draining { .. } => None,
+        }
+    }
+
+    /// Nothing comes from the terminal any more.
+    fn drained(&mut self) {
+        if let Life::Draining { status, .. } = self.life {
+            self.life = Life::Ended(status);
+        }
+    }
+}
