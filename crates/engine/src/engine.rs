@@ -9,6 +9,7 @@ use greenroom_model::SessionId;
 use tokio::sync::broadcast;
 
 use crate::archive::{Archive, AuditEntry, EndedRecord};
+use crate::encore::Encore;
 use crate::event::HouseEvent;
 use crate::options::Options;
 use crate::session::Handle;
@@ -47,6 +48,8 @@ pub(crate) enum Entry {
 pub(crate) struct Past {
     pub(crate) info: Info,
     pub(crate) checkpoint: Option<Vec<u8>>,
+    /// The last bytes, while somebody is expected who missed them.
+    pub(crate) encore: Option<Arc<Encore>>,
 }
 
 impl Engine {
@@ -69,7 +72,7 @@ impl Engine {
     pub fn remember(&self, records: impl IntoIterator<Item = EndedRecord>) {
         let mut sessions = self.house.sessions();
         for record in records {
-            let past = Past { info: record.info(), checkpoint: None };
+            let past = Past { info: record.info(), checkpoint: None, encore: None };
             sessions.entry(past.info.id).or_insert(Entry::Ended(Arc::new(past)));
         }
     }
@@ -143,15 +146,24 @@ impl House {
     }
 
     /// A session ended: from now on it is answered for from its record.
-    pub(crate) fn ended(&self, record: EndedRecord) {
-        let past = Past { info: record.info(), checkpoint: record.checkpoint };
+    pub(crate) fn ended(&self, record: EndedRecord, encore: Option<Arc<Encore>>) {
+        let past = Past { info: record.info(), checkpoint: record.checkpoint, encore };
         self.sessions().insert(past.info.id, Entry::Ended(Arc::new(past)));
     }
 
     /// The archive has the record: its screen need not be here as well.
     pub(crate) fn archived(&self, id: SessionId) {
         if let Some(Entry::Ended(past)) = self.sessions().get_mut(&id) {
-            *past = Arc::new(Past { info: past.info.clone(), checkpoint: None });
+            let (info, encore) = (past.info.clone(), past.encore.clone());
+            *past = Arc::new(Past { info, checkpoint: None, encore });
+        }
+    }
+
+    /// Nobody is expected any more who missed its last bytes.
+    pub(crate) fn no_encore(&self, id: SessionId) {
+        if let Some(Entry::Ended(past)) = self.sessions().get_mut(&id) {
+            let (info, checkpoint) = (past.info.clone(), past.checkpoint.clone());
+            *past = Arc::new(Past { info, checkpoint, encore: None });
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use greenroom_model::{Offset, SessionId, Size};
+use greenroom_screen::Screen;
 
 use crate::{ClientId, End, SubscriptionId};
 
@@ -66,6 +67,14 @@ pub struct Info {
 }
 
 impl Info {
+    /// Takes what the program said of itself from a screen that was restored.
+    pub(crate) fn remember(&mut self, screen: &Screen) {
+        screen.title().clone_into(&mut self.title);
+        if let Some((_, path)) = screen.cwd() {
+            path.clone_into(&mut self.cwd);
+        }
+    }
+
     /// The id of the form `native-` and twelve hexadecimal digits.
     #[must_use]
     pub fn native_id(&self) -> String {

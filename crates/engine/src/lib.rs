@@ -13,6 +13,7 @@
 mod archive;
 mod caller;
 mod create;
+mod encore;
 mod engine;
 mod environment;
 mod error;

@@ -24,7 +24,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use greenroom_model::{KeyEvent, Offset, Size};
 use greenroom_proto::{Description, Hello, ToHolder};
-use greenroom_screen::{Filter, Policy, Screen};
+use greenroom_screen::{Filter, Screen};
 use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
 use tokio::time::Instant;
 
@@ -120,7 +120,8 @@ pub(crate) struct Session {
     keyboard: Keyboard,
     screen: Screen,
     journal: Journal,
-    filter: Filter,
+    /// What terminals are to get, while there are any.
+    filter: Option<Filter>,
     /// Bytes before this are past: they were printed before this daemon came.
     past: Offset,
     /// Queries before this were answered.
@@ -164,9 +165,6 @@ enum Wake {
 impl Session {
     pub(crate) fn new(house: Arc<House>, beginning: Beginning) -> Session {
         let Beginning { hello, description, screen, link, keyboard, face } = beginning;
-        let mut filter = Filter::new(Policy::default());
-        // A restored screen may stand in the middle of a sequence, which the filter must know.
-        let _held_back = filter.feed(&screen.unfinished());
         let drained = Arc::new(Notify::new());
         let mut session = Session {
             absent: None,
@@ -189,7 +187,7 @@ impl Session {
             link,
             keyboard,
             screen,
-            filter,
+            filter: None,
         };
         session.expect_clients();
         session

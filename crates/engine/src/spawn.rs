@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use greenroom_model::{SessionId, Size};
+use greenroom_model::SessionId;
 use greenroom_proto::{Description, FromHolder, Hello, Spawn, ToHolder};
 use greenroom_screen::Screen;
 use tokio::net::UnixStream;
@@ -115,8 +115,7 @@ impl Adopted {
 }
 
 fn info(hello: &Hello, description: &Description, screen: &Screen) -> Info {
-    let size: Size = hello.size;
-    Info {
+    let mut info = Info {
         id: description.id,
         uuid: description.uuid,
         name: description.name.clone(),
@@ -124,13 +123,15 @@ fn info(hello: &Hello, description: &Description, screen: &Screen) -> Info {
         attached_ms: description.attached_ms,
         cwd: description.cwd.clone(),
         command: description.command.clone(),
-        size,
-        title: screen.title().to_owned(),
+        size: hello.size,
+        title: String::new(),
         state: State::Running,
         offset: screen.offset(),
         alternate: screen.is_alternate(),
         pid: hello.child_pid,
         holder_pid: hello.holder_pid,
         viewers: Vec::new(),
-    }
+    };
+    info.remember(screen);
+    info
 }

@@ -5,13 +5,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use greenroom_model::{Offset, SessionId, Size};
 use greenroom_screen::Screen;
+use tokio::sync::mpsc::error::SendError;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::create::check_name;
 use crate::engine::{Engine, Entry, Past};
 use crate::event::HouseEvent;
-use crate::session::{Handle, Msg, Reply, unpack};
+use crate::session::{Handle, Look, Msg, Reply, unpack};
 use crate::{Attach, Caller, Error, Matcher, Subscription, SubscriptionId, Typed, Waited};
 
 /// The longest wait: a day. Who wants more asks again.
@@ -161,7 +162,7 @@ impl Engine {
     /// Shows a session to a client, from one offset on.
     ///
     /// # Errors
-    /// It has ended.
+    /// It has ended, and the client was not attached to it before.
     pub async fn attach(
         &self,
         caller: &Caller,
@@ -171,6 +172,9 @@ impl Engine {
         attach.read_only |= !caller.rights.write;
         let client = caller.id;
         self.audit(caller, "attach", Some(id));
+        if let (Entry::Ended(past), true) = (self.entry(id)?, attach.from.is_some()) {
+            return self.attach_ended(id, &past, attach).await;
+        }
         self.ask(id, |reply| Msg::Attach { client, attach, reply }).await
     }
 
@@ -215,16 +219,21 @@ impl Engine {
         id: SessionId,
         look: impl FnOnce(&Screen) -> T + Send + 'static,
     ) -> Result<T, Error> {
-        let look = match self.entry(id)? {
-            Entry::Ended(past) => return Ok(look(&self.past_screen(id, &past).await?)),
-            Entry::Living(handle) => {
-                let (reply, answer) = oneshot::channel();
-                let look = Box::new(move |screen: &Screen| drop(reply.send(look(screen))));
-                handle.inbox.send(Msg::Look(look)).await.map_err(|_| Error::Ended(id))?;
-                answer
-            }
+        let (reply, answer) = oneshot::channel();
+        let look: Look = Box::new(move |screen: &Screen| drop(reply.send(look(screen))));
+        let late = match self.entry(id)? {
+            Entry::Ended(_) => Some(look),
+            Entry::Living(handle) => match handle.inbox.send(Msg::Look(look)).await {
+                // It ended while we asked.
+                Err(SendError(Msg::Look(look))) => Some(look),
+                _ => None,
+            },
         };
-        look.await.map_err(|_| Error::Ended(id))
+        if let Some(look) = late {
+            let Entry::Ended(past) = self.entry(id)? else { return Err(Error::Ended(id)) };
+            look(&self.past_screen(id, &past).await?);
+        }
+        answer.await.map_err(|_| Error::Ended(id))
     }
 
     pub(crate) async fn past_screen(&self, id: SessionId, past: &Past) -> Result<Screen, Error> {

@@ -200,6 +200,9 @@ impl Filter {
     /// Passes text and the controls in it. Bytes that are not UTF-8 show nothing here, but could
     /// become a character with what follows once something between is taken out.
     fn pass_text(&self, text: &[u8], out: &mut Vec<u8>) {
+        if text.is_ascii() && memchr::memchr(b'\x05', text).is_none() {
+            return out.extend_from_slice(text);
+        }
         for valid in text.utf8_chunks().map(|chunk| chunk.valid()) {
             // ENQ asks for the answerback, U+009A is DECID in one character, and a string's end
             // means nothing by itself.

@@ -1,5 +1,6 @@
 //! The end of a session: everybody is told, the archive keeps it, and only then the holder goes.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use greenroom_proto::ToHolder;
@@ -7,6 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{Msg, Session, pack};
 use crate::archive::{EndedRecord, LivingRecord};
+use crate::encore::Encore;
 use crate::engine::House;
 use crate::event::HouseEvent;
 use crate::{End, Error, Event, State};
@@ -22,15 +24,16 @@ const FAREWELL: Duration = Duration::from_secs(5);
 
 impl Session {
     /// Ends the session. All its output has been taken.
-    pub(super) async fn finish(mut self, end: End, inbox: mpsc::Receiver<Msg>) {
+    pub(super) async fn finish(mut self, end: End, mut inbox: mpsc::Receiver<Msg>) {
         let id = self.description.id;
-        for look in self.held.drain(..) {
-            look(&self.screen);
-        }
+        self.hear_last(&mut inbox);
         let packed = pack(&self.screen);
         let record = self.record(end, packed);
-        // From here on the house answers from the record; who asked the session before is told so.
-        self.house.ended(record.clone());
+        let expected = self.absent_due();
+        let journal = std::mem::take(&mut self.journal);
+        let encore = expected.map(|_| Arc::new(Encore::new(journal)));
+        // From here on the house answers from the record.
+        self.house.ended(record.clone(), encore.clone());
         drop(inbox);
         let screen = &self.screen;
         self.waits.end(screen, end, || match end {
@@ -44,7 +47,35 @@ impl Session {
         self.house.tell(HouseEvent::Ended(id, end));
         archive(&self.house, record).await;
         self.house.archived(id);
+        if let Some((until, encore)) = expected.zip(encore) {
+            // The holder stays, in case the next daemon has to give the encore.
+            let _late = tokio::time::timeout_at(until, encore.taken.notified()).await;
+            self.house.no_encore(id);
+        }
         self.farewell().await;
+    }
+
+    /// Takes what was asked before the end: whoever looks or waits gets an answer.
+    fn hear_last(&mut self, inbox: &mut mpsc::Receiver<Msg>) {
+        inbox.close();
+        while let Ok(msg) = inbox.try_recv() {
+            match msg {
+                Msg::Look(_) | Msg::Wait { .. } => self.apply(msg),
+                // Their answers are dropped, which says that the session has ended.
+                Msg::Type { .. }
+                | Msg::Input { .. }
+                | Msg::Resize(..)
+                | Msg::Sized(..)
+                | Msg::Signal(..)
+                | Msg::Kill(..)
+                | Msg::Rename(..)
+                | Msg::Attach { .. }
+                | Msg::Detach(_) => {}
+            }
+        }
+        for look in self.held.drain(..) {
+            look(&self.screen);
+        }
     }
 
     fn record(&mut self, end: End, packed: Vec<u8>) -> EndedRecord {

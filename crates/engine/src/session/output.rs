@@ -63,16 +63,18 @@ impl Session {
         self.changed = true;
         self.active = Instant::now();
         self.answer(&replies);
-        let passed = Bytes::from(self.filter.feed(&bytes));
         let end = self.screen.offset();
-        let decided = Offset(end.0 - self.filter.undecided().min(end.0));
-        let lag = self.options.lag_bytes;
-        self.viewers.output(&bytes, end, passed, decided, lag);
+        let passed = self.filter.as_mut().map(|filter| Bytes::from(filter.feed(&bytes)));
+        let (decided, lag) = (self.decided(), self.options.lag_bytes);
+        self.viewers.output((&bytes, end), (passed, decided), lag);
         self.happened(&events);
         self.saves.printed(end, self.active);
         let mut face = self.face.lock();
         face.offset = end;
         face.alternate = self.screen.is_alternate();
+        if past {
+            face.remember(&self.screen);
+        }
     }
 
     /// Answers the program's queries, unless an earlier daemon did.

@@ -14,8 +14,9 @@ use tokio::time::Instant;
 
 use super::Session;
 
-/// How much is printed between two checkpoints at most: well below what a holder keeps.
-const CHECKPOINT_BYTES: u64 = 4 << 20;
+/// How much of what a holder keeps may be full before the next checkpoint: half, so that it has
+/// room for what is printed while the checkpoint is made and sent.
+const FULL_SHARE: u64 = 2;
 
 /// How much must have been printed for a checkpoint at rest to be worth its while.
 const REST_BYTES: u64 = 16 << 10;
@@ -72,7 +73,7 @@ impl Saves {
 impl Session {
     pub(super) fn save_if_due(&mut self, now: Instant) {
         let rests = self.saves.rest.is_some_and(|rest| now >= rest);
-        if !rests && self.saves.end - self.saves.at < CHECKPOINT_BYTES {
+        if !rests && self.saves.end - self.saves.at < self.options.keep_bytes / FULL_SHARE {
             return;
         }
         let at = self.screen.offset();

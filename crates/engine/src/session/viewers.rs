@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::{Reply, Session};
+use crate::encore::missed;
 use crate::event::{HouseEvent, Why};
 use crate::info::Viewer as Seen;
 use crate::subscription::Outlet;
@@ -89,21 +90,23 @@ impl Viewers {
         self.all.iter().any(|viewer| viewer.id == id && !viewer.read_only)
     }
 
-    /// Hands output to everybody who keeps up.
+    fn has_terminals(&self) -> bool {
+        self.all.iter().any(|viewer| viewer.terminal.is_some())
+    }
+
+    /// Hands output to everybody who keeps up: as it is, or what terminals are to get of it.
     pub(super) fn output(
         &mut self,
-        raw: &Bytes,
-        end: Offset,
-        passed: Bytes,
-        decided: Offset,
+        (raw, end): (&Bytes, Offset),
+        (passed, decided): (Option<Bytes>, Offset),
         lag: usize,
     ) {
         for viewer in &mut self.all {
             if viewer.picture {
                 viewer.dirty = true;
             } else if viewer.terminal.is_some() {
-                if !passed.is_empty() {
-                    viewer.offer(Event::Output { end: decided, bytes: passed.clone() }, lag);
+                if let Some(bytes) = passed.clone().filter(|bytes| !bytes.is_empty()) {
+                    viewer.offer(Event::Output { end: decided, bytes }, lag);
                 }
             } else {
                 viewer.offer(Event::Output { end, bytes: raw.clone() }, lag);
@@ -219,6 +222,7 @@ impl Session {
         });
         self.description.attached_ms = now_ms;
         self.face.lock().attached_ms = now_ms;
+        self.filter_for_terminals();
         self.arrived(attach.from.is_some());
         self.note_viewers();
         let before = self.screen.size();
@@ -254,30 +258,35 @@ impl Session {
     /// What a client that comes back missed, if it is still known, in the pieces it came in.
     fn since(&self, from: Offset, terminal: bool) -> Option<Vec<Event>> {
         let end = if terminal { self.decided() } else { self.screen.offset() };
-        let mut filter = terminal.then(|| Filter::new(Policy::default()));
-        let mut at = from;
-        let missed = self.journal.range(from, end)?.into_iter().map(|chunk| {
-            at += chunk.len() as u64;
-            match &mut filter {
-                None => Event::Output { end: at, bytes: chunk },
-                Some(filter) => {
-                    let bytes = Bytes::from(filter.feed(&chunk));
-                    Event::Output { end: Offset(at.0 - filter.undecided()), bytes }
-                }
-            }
-        });
-        Some(missed.collect())
+        missed(&self.journal, from, end, terminal)
     }
 
     /// How far it is decided what a terminal gets: an unfinished sequence is not.
     pub(super) fn decided(&self) -> Offset {
         let end = self.screen.offset();
-        Offset(end.0 - self.filter.undecided().min(end.0))
+        let undecided = match &self.filter {
+            Some(filter) => filter.undecided(),
+            None => self.screen.unfinished().len() as u64,
+        };
+        Offset(end.0 - undecided.min(end.0))
+    }
+
+    /// Filters while there are terminals. A filter that begins in the middle of a sequence must
+    /// know how it began.
+    fn filter_for_terminals(&mut self) {
+        if !self.viewers.has_terminals() {
+            self.filter = None;
+        } else if self.filter.is_none() {
+            let mut filter = Filter::new(Policy::default());
+            let _held_back = filter.feed(&self.screen.unfinished());
+            self.filter = Some(filter);
+        }
     }
 
     pub(super) fn detach(&mut self, id: SubscriptionId) {
         let Some(at) = self.viewers.all.iter().position(|viewer| viewer.id == id) else { return };
         let viewer = self.viewers.all.remove(at);
+        self.filter_for_terminals();
         self.note_viewers();
         self.size_by_viewers();
         self.viewers_changed();
@@ -333,6 +342,7 @@ impl Session {
         if !viewer.read_only {
             viewer.active = clock;
         }
+        self.filter_for_terminals();
         self.size_by_viewers();
         self.viewers_changed();
     }

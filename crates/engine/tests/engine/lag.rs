@@ -1,0 +1,57 @@
+//! Clients that do not keep up.
+
+use greenroom_engine::{Attach, Event, Lag, Why};
+
+use crate::fake::{ID, Viewer, World, next, size};
+
+/// Numbered lines, more than the way to a client may hold.
+fn flood() -> String {
+    (0..20_000).map(|number| format!("line {number}\r\n")).collect()
+}
+
+#[tokio::test]
+async fn a_slow_client_misses_bytes_and_gets_the_screen() {
+    let mut world = World::new().await;
+    let attach = Attach { terminal: Some(size()), ..Attach::default() };
+    let mut slow = world.engine.attach(&world.caller, ID, attach).await.unwrap();
+    let text = flood();
+    // The socket to the fake holder is small: what is printed is taken in meanwhile.
+    for piece in text.as_bytes().chunks(32 << 10) {
+        world.prints(piece);
+        world.shown().await;
+    }
+    world.prints("the end");
+    world.shown().await;
+    let mut viewer = Viewer::new(size());
+    let mut lagged = 0;
+    while !viewer.screen.text().contains("the end") {
+        let event = next(&mut slow).await;
+        lagged += usize::from(matches!(event, Event::Redraw { why: Why::Lagged, .. }));
+        viewer.take(&event);
+    }
+    assert!(lagged >= 1);
+    assert!(viewer.bytes.len() < text.len());
+    assert_eq!(viewer.screen.text(), world.shown().await);
+}
+
+#[tokio::test]
+async fn a_client_that_blocks_gets_every_byte() {
+    let mut world = World::new().await;
+    let attach = Attach { terminal: Some(size()), lag: Lag::Block, ..Attach::default() };
+    let mut slow = world.engine.attach(&world.caller, ID, attach).await.unwrap();
+    let text = flood();
+    let mut viewer = Viewer::new(size());
+    let reading = tokio::spawn(async move {
+        viewer.until(&mut slow, "the end").await;
+        viewer
+    });
+    for piece in text.as_bytes().chunks(16 << 10) {
+        world.prints(piece);
+        world.shown().await;
+    }
+    world.prints("the end");
+    let viewer = reading.await.unwrap();
+    assert_eq!(viewer.bytes.len(), text.len() + "the end".len());
+    assert!(viewer.bytes.starts_with(text.as_bytes()));
+    assert_eq!(viewer.redraws, 1);
+}

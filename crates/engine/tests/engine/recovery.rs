@@ -1,0 +1,114 @@
+//! A new daemon on an old holder.
+
+use bytes::Bytes;
+use greenroom_engine::{Attach, ErrorKind, HouseEvent, Matcher, Pattern, State};
+use greenroom_model::{ExitStatus, Offset};
+use greenroom_proto::ToHolder;
+
+use crate::fake::{Begin, ID, Viewer, World, size};
+
+async fn checkpoint(world: &mut World) -> (Offset, Offset, Bytes) {
+    world
+        .hears(|message| match message {
+            ToHolder::Checkpoint { at, keep, blob } => Some((at, keep, blob)),
+            _ => None,
+        })
+        .await
+}
+
+#[tokio::test]
+async fn a_screen_comes_back_from_checkpoint_and_log() {
+    let mut world = World::new().await;
+    let lines: String = (0..4000).map(|number| format!("line {number}\r\n")).collect();
+    world.prints(&lines);
+    let (at, keep, blob) = checkpoint(&mut world).await;
+    assert_eq!(keep, at, "nobody is attached: nothing is kept for them");
+    world.prints("\x1b[?1049h\x1b[5;5Hfull screen");
+    let shown = world.shown().await;
+    let log = b"\x1b[?1049h\x1b[5;5Hfull screen".to_vec();
+    let begin = Begin { kept: at, log, checkpoint: Some((at, blob)), ..Begin::default() };
+    let next = World::begin(begin).await;
+    assert_eq!(next.shown().await, shown);
+    let (old, new) = (
+        world.engine.look(ID, |screen| screen.dump(greenroom_screen::Depth::All)).await.unwrap(),
+        next.engine.look(ID, |screen| screen.dump(greenroom_screen::Depth::All)).await.unwrap(),
+    );
+    assert_eq!(old, new);
+}
+
+#[tokio::test]
+async fn what_was_printed_before_is_past() {
+    let log = b"\x07\x1b]2;old\x07done\r\n\x1b[6n".to_vec();
+    let end = Offset(log.len() as u64);
+    let begin = Begin { log, answered: end, ..Begin::default() };
+    let mut world = World::begin(begin).await;
+    let mut house = world.engine.events();
+    assert_eq!(world.shown().await, "done");
+    assert_eq!(world.engine.info("7").unwrap().title, "old");
+    world.prints("\x07\x1b[5n");
+    assert_eq!(world.typed().await, "\x1b[0n", "only the new query is answered");
+    let mut told = Vec::new();
+    while let Ok(event) = house.try_recv() {
+        told.push(event);
+    }
+    assert_eq!(told, [HouseEvent::Bell(ID)], "only the new bell is told");
+}
+
+#[tokio::test]
+async fn a_query_nobody_answered_is_answered() {
+    let begin = Begin { log: b"\x1b[6n".to_vec(), ..Begin::default() };
+    let mut world = World::begin(begin).await;
+    assert_eq!(world.typed().await, "\x1b[1;1R");
+}
+
+#[tokio::test]
+async fn a_holder_of_the_future_is_left_alone() {
+    let world = World::begin(Begin { version: 99, ..Begin::default() }).await;
+    assert!(world.engine.list().is_empty());
+    assert!(world.folder.path().join("7.sock").exists());
+}
+
+#[tokio::test]
+async fn a_holder_that_dies_is_a_session_lost() {
+    let mut world = World::new().await;
+    let mut house = world.engine.events();
+    world.prints("last seen");
+    world.shown().await;
+    world.dies();
+    while !matches!(house.recv().await.unwrap(), HouseEvent::Ended(..)) {}
+    let info = world.engine.info("7").unwrap();
+    assert!(matches!(info.state, State::Ended(greenroom_engine::End::Lost, _)));
+    let text = world.engine.look(ID, greenroom_screen::Screen::text).await.unwrap();
+    assert_eq!(text, "last seen");
+}
+
+#[tokio::test]
+async fn a_holder_goes_only_when_its_session_is_kept() {
+    let mut world = World::new().await;
+    *world.archive.full.lock().unwrap() = true;
+    world.prints("bye");
+    world.ends(ExitStatus::Signal(9));
+    let exit = world.engine.wait(ID, Matcher::Exit, None, None).await.unwrap();
+    assert_eq!(exit.ended, Some(ExitStatus::Signal(9)));
+    assert!(world.archive.ended.lock().unwrap().is_empty());
+    *world.archive.full.lock().unwrap() = false;
+    world.hears(|message| (message == ToHolder::Release).then_some(())).await;
+    assert_eq!(world.archive.ended.lock().unwrap().len(), 1);
+    let late = Matcher::Text(Pattern::literal("more", false).unwrap(), Default::default());
+    let error = world.engine.wait(ID, late, None, None).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Ended);
+}
+
+#[tokio::test]
+async fn a_client_goes_on_with_the_next_daemon() {
+    let log = b"one two three".to_vec();
+    let notes = vec![("attached".to_owned(), "1".to_owned())];
+    let mut world = World::begin(Begin { log, notes, ..Begin::default() }).await;
+    let attach = Attach { terminal: Some(size()), from: Some(Offset(4)), ..Attach::default() };
+    let mut seen = world.engine.attach(&world.caller, ID, attach).await.unwrap();
+    assert_eq!(seen.start, Offset(4));
+    world.prints(" four");
+    let mut viewer = Viewer::new(size());
+    viewer.until(&mut seen, "four").await;
+    assert_eq!((viewer.bytes.as_slice(), viewer.redraws), (b"two three four".as_slice(), 0));
+}
