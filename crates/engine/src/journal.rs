@@ -2,13 +2,19 @@
 
 use std::collections::VecDeque;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use greenroom_model::Offset;
+
+/// Chunks smaller than this are copied together: each is a part of the buffer it was read into,
+/// and would keep all of it.
+const SMALL: usize = 32 << 10;
 
 /// Consecutive bytes of the output, from an offset on.
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
     chunks: VecDeque<Bytes>,
+    /// The small ones behind those.
+    small: BytesMut,
     start: Offset,
     end: Offset,
 }
@@ -16,7 +22,7 @@ pub(crate) struct Journal {
 impl Journal {
     /// An empty journal at an offset.
     pub(crate) fn at(offset: Offset) -> Journal {
-        Journal { chunks: VecDeque::new(), start: offset, end: offset }
+        Journal { start: offset, end: offset, ..Journal::default() }
     }
 
     /// The first byte that is known.
@@ -27,7 +33,25 @@ impl Journal {
     /// Adds what follows.
     pub(crate) fn push(&mut self, bytes: Bytes) {
         self.end += bytes.len() as u64;
+        if bytes.len() < SMALL {
+            self.small.extend_from_slice(&bytes);
+            if self.small.len() >= SMALL {
+                self.chunks.push_back(self.small.split().freeze());
+            }
+            return;
+        }
+        if !self.small.is_empty() {
+            self.chunks.push_back(self.small.split().freeze());
+        }
         self.chunks.push_back(bytes);
+    }
+
+    /// Goes on at an offset, with nothing before it.
+    pub(crate) fn skip_to(&mut self, offset: Offset) {
+        if self.start != self.end {
+            *self = Journal::at(offset);
+        }
+        (self.start, self.end) = (offset, offset);
     }
 
     /// Drops whole chunks before an offset.
@@ -42,6 +66,9 @@ impl Journal {
         }
         if self.chunks.is_empty() {
             self.chunks.shrink_to_fit();
+            if self.end <= keep {
+                self.skip_to(self.end);
+            }
         }
     }
 
@@ -52,7 +79,8 @@ impl Journal {
         }
         let mut at = self.start;
         let mut found = Vec::new();
-        for chunk in &self.chunks {
+        let small = (!self.small.is_empty()).then(|| Bytes::copy_from_slice(&self.small));
+        for chunk in self.chunks.iter().chain(&small) {
             let end = at + chunk.len() as u64;
             if end > from && at < to {
                 let head = (from - at) as usize;
@@ -73,7 +101,9 @@ mod tests {
     fn a_range_is_cut_out_of_the_chunks() {
         let mut journal = Journal::at(Offset(10));
         for chunk in ["abc", "de", "fgh"] {
-            journal.push(Bytes::from_static(chunk.as_bytes()));
+            // As if each were too large to be copied.
+            journal.chunks.push_back(Bytes::from_static(chunk.as_bytes()));
+            journal.end += chunk.len() as u64;
         }
         let text = |from, to| {
             let chunks = journal.range(Offset(from), Offset(to))?;
@@ -89,10 +119,25 @@ mod tests {
     #[test]
     fn trimming_drops_what_is_before() {
         let mut journal = Journal::at(Offset(0));
-        journal.push(Bytes::from_static(b"abc"));
-        journal.push(Bytes::from_static(b"def"));
-        journal.trim(Offset(4));
-        assert_eq!(journal.range(Offset(3), Offset(6)).unwrap().concat(), b"def");
-        assert!(journal.range(Offset(2), Offset(6)).is_none());
+        let large = Bytes::from(vec![b'x'; SMALL]);
+        journal.push(large.clone());
+        journal.push(large);
+        journal.push(Bytes::from_static(b"end"));
+        let (one, two) = (Offset(SMALL as u64), Offset(2 * SMALL as u64));
+        journal.trim(one + 1);
+        assert_eq!(journal.start(), one, "a chunk goes whole or not at all");
+        assert_eq!(journal.range(two, two + 3).unwrap().concat(), b"end");
+        assert!(journal.range(Offset(2), two).is_none());
+        journal.trim(two + 3);
+        assert_eq!(journal.start(), two + 3);
+    }
+
+    #[test]
+    fn many_small_chunks_become_few() {
+        let mut journal = Journal::at(Offset(0));
+        (0..100_000).for_each(|_| journal.push(Bytes::from_static(b"noise\n")));
+        assert!(journal.chunks.len() < 20);
+        let all = journal.range(Offset(0), Offset(600_000)).unwrap().concat();
+        assert_eq!(all, b"noise\n".repeat(100_000));
     }
 }

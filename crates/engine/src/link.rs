@@ -114,7 +114,11 @@ impl Link {
     /// Reads what is there. Nothing there is fine.
     pub(crate) fn fill(&mut self) -> Result<(), LinkError> {
         let buffer: &mut BytesMut = self.decoder.buffer();
-        buffer.reserve(READ_BYTES);
+        // Not for every read: what was read before may still be held by somebody, and each new
+        // buffer would be a whole one.
+        if buffer.capacity() - buffer.len() < READ_BYTES / 4 {
+            buffer.reserve(READ_BYTES);
+        }
         match self.stream.try_read_buf(buffer) {
             Ok(0) => Err(LinkError::Gone),
             Ok(_) => Ok(()),

@@ -10,6 +10,7 @@
 //! Invariant: a byte is in the holder's log before anybody can see it.
 
 mod absent;
+mod eager;
 mod end;
 mod keyboard;
 mod output;
@@ -38,6 +39,7 @@ use crate::options::Options;
 use crate::{Attach, ClientId, Error, Event, Matcher, Subscription, SubscriptionId};
 
 use self::absent::Absent;
+use self::eager::Eager;
 pub(crate) use self::keyboard::Keyboard;
 use self::save::Saves;
 use self::viewers::Viewers;
@@ -141,6 +143,7 @@ pub(crate) struct Session {
     killers: Vec<Reply<()>>,
     /// Who was cut off and may come back.
     absent: Option<Absent>,
+    eager: Eager,
 }
 
 /// What a session begins with.
@@ -168,6 +171,7 @@ impl Session {
         let drained = Arc::new(Notify::new());
         let mut session = Session {
             absent: None,
+            eager: Eager::default(),
             options: house.options(),
             saves: Saves::at(screen.offset()),
             journal: Journal::at(hello.kept),
@@ -236,6 +240,7 @@ impl Session {
             _ = self.link.ready(reading) => Wake::Link,
             () = self.keyboard.writable() => Wake::Keyboard,
             () = self.viewers.drained() => Wake::Time,
+            () = self.eager.moment() => Wake::Time,
             () = time => Wake::Time,
         }
     }
@@ -354,6 +359,7 @@ impl Session {
         self.viewer_active(from);
         self.mark(&bytes);
         self.keyboard.type_in(bytes);
+        self.eager.typed();
     }
 
     /// Remembers where the session stands before something is typed.

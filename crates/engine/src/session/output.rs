@@ -34,7 +34,12 @@ impl Session {
     fn output(&mut self, at: Offset, bytes: Bytes) -> Result<(), LinkError> {
         let seen = self.screen.offset();
         let end = at + bytes.len() as u64;
-        self.journal.push(bytes.clone());
+        if self.viewers.all.is_empty() && !self.keeps_for_absent() {
+            // Nobody will ask what came before.
+            self.journal.skip_to(end);
+        } else {
+            self.journal.push(bytes.clone());
+        }
         if end <= seen {
             return Ok(());
         }
@@ -62,6 +67,7 @@ impl Session {
         let events = if past { Vec::new() } else { fed.events().to_vec() };
         self.changed = true;
         self.active = Instant::now();
+        self.eager.printed();
         self.answer(&replies);
         let end = self.screen.offset();
         let passed = self.filter.as_mut().map(|filter| Bytes::from(filter.feed(&bytes)));
