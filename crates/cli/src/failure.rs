@@ -110,10 +110,15 @@ impl Failure {
         self.kind.exit()
     }
 
+    /// What went wrong, fit to be shown.
+    pub(crate) fn message(&self) -> String {
+        plain(&self.message)
+    }
+
     /// What a person is told.
     pub(crate) fn for_people(&self) -> String {
         // The text may quote names that programs chose.
-        let mut text = format!("error: {}\n", plain(&self.message));
+        let mut text = format!("error: {}\n", self.message());
         if let Some(hint) = &self.hint {
             text.push_str(&format!("hint: {}\n", plain(hint)));
         }

@@ -48,6 +48,9 @@ pub trait Host {
     /// The file cannot be read.
     fn check_config(&self, path: &Path) -> Result<Vec<String>>;
 
+    /// Every key of the configuration with its default and what it means, as a file.
+    fn config_reference(&self) -> String;
+
     /// What the program can find out about its own installation.
     fn doctor(&self) -> Vec<Finding>;
 
@@ -72,7 +75,7 @@ pub struct Paths {
 
 /// The key that detaches unless another one is configured: a control character with a meaning in
 /// few programs, on the same place on most keyboards.
-pub const DEFAULT_DETACH_KEY: KeyEvent = KeyEvent::new(Key::Char(']'), Mods::CTRL);
+pub const DEFAULT_DETACH_KEY: KeyEvent = KeyEvent::new(Key::Char('\\'), Mods::CTRL);
 
 /// What the configuration says about the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]

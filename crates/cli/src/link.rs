@@ -190,21 +190,21 @@ impl<'a> Link<'a> {
         Ok(())
     }
 
-    /// Tries to reconnect, if it is time to.
-    pub(crate) fn retry(&mut self, now: Instant) -> Result<()> {
-        let State::Down(down) = &self.state else { return Ok(()) };
+    /// Tries to reconnect, if it is time to; true if the daemon is back.
+    pub(crate) fn retry(&mut self, now: Instant) -> Result<bool> {
+        let State::Down(down) = &self.state else { return Ok(false) };
         if now < down.next {
-            return Ok(());
+            return Ok(false);
         }
         let since = down.since;
         match self.reconnect(now.saturating_duration_since(since)) {
             Ok(connection) => {
                 self.state = State::Up(Box::new(connection));
-                self.send_kept(now)
+                self.send_kept(now).map(|()| true)
             }
             Err(error) if is_passing(&error, now - since) => {
                 self.try_later();
-                Ok(())
+                Ok(false)
             }
             Err(error) => Err(self.gone(error)),
         }

@@ -40,7 +40,8 @@ impl Engine {
         let State::Ended(end, _) = past.info.state else { return Err(Error::Ended(id)) };
         let from = attach.from.ok_or(Error::Ended(id))?;
         let missed = past.encore.as_ref().and_then(|encore| {
-            let missed = missed(&encore.journal, from, past.info.offset, attach.terminal.is_some());
+            let policy = attach.terminal.map(|_| self.house.options().policy());
+            let missed = missed(&encore.journal, from, past.info.offset, policy);
             encore.taken.notify_one();
             missed
         });
@@ -65,15 +66,15 @@ impl Engine {
     }
 }
 
-/// The bytes between two offsets as events, as terminals get them or as they are; none if they are
-/// not all known.
+/// The bytes between two offsets as events, as terminals get them by a policy, or as they are; none
+/// if they are not all known.
 pub(crate) fn missed(
     journal: &Journal,
     from: Offset,
     end: Offset,
-    terminal: bool,
+    policy: Option<Policy>,
 ) -> Option<Vec<Event>> {
-    let mut filter = terminal.then(|| Filter::new(Policy::default()));
+    let mut filter = policy.map(Filter::new);
     let mut at = from;
     let missed = journal.range(from, end)?.into_iter().map(|chunk| {
         at += chunk.len() as u64;

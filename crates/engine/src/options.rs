@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use greenroom_model::Size;
+use greenroom_screen::Policy;
 
 /// Who decides how large a session is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,6 +41,8 @@ pub struct Options {
     pub size_policy: SizePolicy,
     /// How far a client may be behind before it is cut short.
     pub lag_bytes: usize,
+    /// Whether programs may set the clipboard of an attached terminal.
+    pub clipboard_write: bool,
     /// How much typed input waits for a program that does not read.
     pub input_bytes: usize,
     /// How many sessions may run.
@@ -50,4 +53,11 @@ pub struct Options {
     pub keep_bytes: u64,
     /// The soft limit on open files that children get; zero for ours.
     pub open_files: u64,
+}
+
+impl Options {
+    /// What is taken out of what an attached terminal gets.
+    pub(crate) fn policy(&self) -> Policy {
+        Policy { clipboard: !self.clipboard_write, ..Policy::default() }
+    }
 }

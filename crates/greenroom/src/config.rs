@@ -72,10 +72,10 @@ pub(crate) struct Config {
 pub(crate) struct Attach {
     /// The chord that detaches.
     pub(crate) detach_key: KeyEvent,
+    /// The chord that types that one.
+    pub(crate) literal_key: Option<KeyEvent>,
     /// How many lines of history are printed above the screen.
     pub(crate) history: usize,
-    /// Whether the terminal's title follows the session's.
-    pub(crate) title: bool,
 }
 
 /// What there may be at most.
@@ -154,8 +154,8 @@ impl Config {
             scrollback_lines: 0,
             attach: Attach {
                 detach_key: KeyEvent::new(Key::Char('\\'), Mods::CTRL),
+                literal_key: None,
                 history: 0,
-                title: true,
             },
             lag_bytes: 0,
             limits: Limits::default(),

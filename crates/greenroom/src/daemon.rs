@@ -11,12 +11,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use greenroom_door::{Shutdown, bind, own_folder};
 use greenroom_door_carryon::{Daemon, Door, LogEntry, Status};
-use greenroom_engine::{Engine, Options};
+use greenroom_engine::{Engine, HouseEvent, Options};
 use greenroom_model::SessionId;
 use greenroom_pty::Reaped;
 use greenroom_store::{Keeper, StoreError};
 use tokio::net::UnixListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::oneshot;
 use tracing::Level;
 use tracing::level_filters::LevelFilter;
@@ -110,11 +111,14 @@ async fn serve(
     tokio::select! {
         () = listen(&affairs, listener) => {}
         () = watch(&affairs, signals) => {}
+        () = retain(&affairs) => {}
     }
     tokio::time::sleep(FAREWELL).await;
     // The next daemon makes its own; until then a client sees at once that there is none.
     let _removed = std::fs::remove_file(affairs.paths.socket());
-    tracing::info!("the daemon ends; sessions live on");
+    let lines_lost = affairs.logs.dropped();
+    tracing::info!(lines_lost, "the daemon ends; sessions live on");
+    affairs.logs.flush(FAREWELL);
     Ok(())
 }
 
@@ -170,6 +174,26 @@ async fn listen(affairs: &Arc<Affairs>, listener: UnixListener) {
         greenroom_door_carryon::serve(stream, peer, Arc::clone(&door), shutdown.clone())
     })
     .await;
+}
+
+/// Lets go of ended sessions as the configuration says: at the start, and whenever one ends.
+async fn retain(affairs: &Arc<Affairs>) {
+    let mut events = affairs.engine.events();
+    loop {
+        let keep = affairs.config().retention;
+        let kept = asked(|answer| affairs.keeper.retain(keep, archive::now_ms(), answer)).await;
+        match kept {
+            Ok(gone) => affairs.engine.expired(&gone),
+            Err(error) => tracing::warn!(%error, "old sessions could not be let go of"),
+        }
+        loop {
+            match events.recv().await {
+                Ok(HouseEvent::Ended(..)) | Err(RecvError::Lagged(_)) => break,
+                Ok(_) => {}
+                Err(RecvError::Closed) => return std::future::pending().await,
+            }
+        }
+    }
 }
 
 /// The signals the daemon minds.
@@ -275,6 +299,7 @@ fn options(paths: &Paths, config: &Config, open_files: u64) -> Result<Options> {
         history_lines: config.scrollback_lines,
         size_policy: config.size_policy,
         lag_bytes: config.lag_bytes,
+        clipboard_write: config.clipboard_write,
         input_bytes: config.limits.input_bytes,
         max_sessions: config.limits.sessions,
         grace: config.kill_grace,

@@ -44,7 +44,7 @@ impl Host for Program {
         })?;
         Ok(Settings {
             detach_key: config.attach.detach_key,
-            literal_key: None,
+            literal_key: config.attach.literal_key,
             history: u32::try_from(config.attach.history).unwrap_or(u32::MAX),
             size: config.size,
             shell: Some(config.shell).filter(|shell| !shell.is_empty()),
@@ -80,6 +80,10 @@ impl Host for Program {
             Ok(_) => Ok(Vec::new()),
             Err(problems) => Ok(problems.iter().map(ToString::to_string).collect()),
         }
+    }
+
+    fn config_reference(&self) -> String {
+        Config::reference()
     }
 
     fn doctor(&self) -> Vec<Finding> {

@@ -73,12 +73,20 @@ pub(crate) fn bridge(
         Err(error) => return Err(error.into()),
     };
     if let Over::Signal(_) = over {
-        context.call("session.kill", &json!({"sessionId": target}))?;
+        tidy_up(context, "session.kill", &target);
     }
     if !how.keep {
-        context.call("session.forget", &json!({"sessionId": target}))?;
+        tidy_up(context, "session.forget", &target);
     }
     finish(context, &over)
+}
+
+/// Removes what is left of the session. Its exit code is what was asked for: that this did not
+/// work is said, and changes nothing.
+fn tidy_up(context: &Context<'_>, method: &str, target: &str) {
+    if let Err(failure) = context.call(method, &json!({"sessionId": target})) {
+        context.output.remark(&format!("warning: {}", failure.message()));
+    }
 }
 
 /// Tells a program how it ended, and gives the code to exit with.
@@ -136,6 +144,8 @@ struct Bridged<'a> {
     reads: bool,
     /// Whether what was typed so far is whole lines.
     at_line_start: bool,
+    /// How far what was passed on goes.
+    passed: Offset,
     signalled: usize,
 }
 
@@ -152,6 +162,7 @@ impl<'a> Bridged<'a> {
             is_shown,
             reads: true,
             at_line_start: true,
+            passed: Offset::START,
             signalled: 0,
         };
         if isatty(stdin()) {
@@ -165,7 +176,10 @@ impl<'a> Bridged<'a> {
 
     fn run(&mut self) -> Result<Over> {
         let mut buffer = vec![0; TYPED];
+        let mut now = Instant::now();
         loop {
+            // Before waiting: the answer to attaching may have brought the first frames along.
+            self.pass_on(now)?;
             match self.writer.flush() {
                 Ok(()) => {}
                 // Nobody reads any more: as for any program in a pipe.
@@ -178,7 +192,7 @@ impl<'a> Bridged<'a> {
                 return Ok(Over::Ended(how.clone()));
             }
             let ready = self.wait()?;
-            let now = Instant::now();
+            now = Instant::now();
             if ready.signals
                 && let Some(over) = self.caught(now)?
             {
@@ -190,7 +204,7 @@ impl<'a> Bridged<'a> {
                 self.type_in(&buffer[..count], now)?;
             }
             if ready.link {
-                self.receive(now)?;
+                self.link.exchange(now)?;
             }
             self.link.retry(now)?;
         }
@@ -238,8 +252,8 @@ impl<'a> Bridged<'a> {
         self.link.input(bytes, now)
     }
 
-    fn receive(&mut self, now: Instant) -> Result<()> {
-        self.link.exchange(now)?;
+    /// Hands what came to standard output.
+    fn pass_on(&mut self, now: Instant) -> Result<()> {
         while let Some(event) = self.link.next_event(now)? {
             match event {
                 Event::Output { bytes, end, .. } => self.print(bytes, end),
@@ -256,6 +270,7 @@ impl<'a> Bridged<'a> {
     }
 
     fn print(&mut self, bytes: Bytes, end: Offset) {
+        self.passed = end;
         match self.context.output.is_json() {
             false => self.writer.push(bytes),
             true => self.writer.push(format!("{}\n", output_to_wire(&bytes, end))),
@@ -267,7 +282,7 @@ impl<'a> Bridged<'a> {
         if self.is_shown {
             return self.print(bytes, offset);
         }
-        if reason != RedrawReason::Resized && !bytes.is_empty() {
+        if reason != RedrawReason::Resized && offset > self.passed {
             let remark = "warning: some output was no longer kept; its last screen follows";
             self.context.output.remark(remark);
             self.print(bytes, offset);

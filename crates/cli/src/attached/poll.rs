@@ -24,6 +24,12 @@ pub(super) struct Ready {
     pub(super) signals: bool,
 }
 
+impl Ready {
+    pub(super) fn is_any(self) -> bool {
+        self.stdin || self.link || self.signals
+    }
+}
+
 /// Waits until an end is ready or the deadline passed.
 ///
 /// Nothing is read from the daemon while the terminal has no room, nor from standard input while the

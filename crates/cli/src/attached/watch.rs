@@ -9,6 +9,7 @@ use greenroom_client::{AttachOptions, Connection, Ended, Event, Lag, Stream};
 use greenroom_model::ExitStatus;
 use serde_json::json;
 
+use super::eager::Eager;
 use super::notice::{Act, Notice};
 use super::poll::{self, Ready, TYPED, earliest};
 use crate::context::Context;
@@ -67,6 +68,7 @@ pub(crate) fn watch(
         raw: Raw::enter(true).map_err(|error| Failure::system("setting the terminal", &error))?,
         scanner,
         notice: Notice::default(),
+        eager: Eager::default(),
         read_only: how.read_only,
         typed: Vec::with_capacity(TYPED),
     };
@@ -108,6 +110,7 @@ struct Watcher<'a> {
     raw: Raw,
     scanner: Scanner,
     notice: Notice,
+    eager: Eager,
     read_only: bool,
     /// The title the session set last, to be shown again after a notice.
     title: String,
@@ -118,7 +121,10 @@ struct Watcher<'a> {
 impl Watcher<'_> {
     fn run(&mut self) -> Result<Left> {
         let mut buffer = vec![0; TYPED];
+        let mut now = Instant::now();
         loop {
+            // Before waiting: the answer to attaching may have brought the first frames along.
+            self.draw(now)?;
             if self.writer.flush().is_err() {
                 return Ok(Left::NoTerminal);
             }
@@ -126,7 +132,7 @@ impl Watcher<'_> {
                 return Ok(Left::Ended(how.clone()));
             }
             let ready = self.wait()?;
-            let now = Instant::now();
+            now = Instant::now();
             if ready.signals
                 && let Some(left) = self.caught(now)?
             {
@@ -138,19 +144,30 @@ impl Watcher<'_> {
             {
                 return Ok(left);
             }
-            if ready.link {
-                self.receive(now)?;
+            if ready.link && self.link.exchange(now)? {
+                self.notice.heard();
+                self.eager.heard();
             }
             self.look_at_the_clock(now)?;
         }
     }
 
-    fn wait(&self) -> Result<Ready> {
+    fn wait(&mut self) -> Result<Ready> {
+        while self.eager.stays_awake() {
+            let ready = self.wait_until(Some(Instant::now()))?;
+            if ready.is_any() {
+                return Ok(ready);
+            }
+        }
         let deadline = earliest(&[
             self.scanner.deadline(),
             self.link.deadline(),
             self.notice.deadline(self.link.down_since()),
         ]);
+        self.wait_until(deadline)
+    }
+
+    fn wait_until(&self, deadline: Option<Instant>) -> Result<Ready> {
         poll::wait(true, &self.link, &self.signals, &self.writer, deadline)
             .map_err(|error| Failure::system("waiting for the terminal", &error))
     }
@@ -192,15 +209,14 @@ impl Watcher<'_> {
         if !self.typed.is_empty() && !self.read_only {
             self.link.input(&self.typed, now)?;
             self.notice.typed(now);
+            self.eager.typed();
         }
         self.typed.clear();
         Ok(())
     }
 
-    fn receive(&mut self, now: Instant) -> Result<()> {
-        if self.link.exchange(now)? {
-            self.notice.heard();
-        }
+    /// Hands what came to the terminal.
+    fn draw(&mut self, now: Instant) -> Result<()> {
         while let Some(event) = self.link.next_event(now)? {
             match event {
                 Event::Output { bytes, .. } | Event::Redraw { bytes, .. } => {
@@ -224,7 +240,9 @@ impl Watcher<'_> {
             self.scanner.give_up(&mut self.typed);
             self.send_typed(now)?;
         }
-        self.link.retry(now)?;
+        if self.link.retry(now)? {
+            self.notice.heard();
+        }
         match self.notice.act(self.link.down_since(), now) {
             Some(Act::Ask) => {
                 let (method, params) = ping();

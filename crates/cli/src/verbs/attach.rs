@@ -11,7 +11,7 @@ use crate::{select, terminal};
 
 /// Brings a session to this terminal.
 ///
-/// The detach key (ctrl+], or `attach.detach_key` of the configuration) leaves it running and returns
+/// The detach key (ctrl+\, or `attach.detach_key` of the configuration) leaves it running and returns
 /// here at once. To type that key itself, hold alt with it (or set `attach.literal_key`). Without a
 /// session named, the default session is meant, or the only one that runs. A daemon that is restarted or
 /// killed meanwhile is reconnected to, and nothing is lost.

@@ -23,6 +23,9 @@ enum What {
         /// The file; without one, the one that is used.
         #[arg(value_name = "FILE")]
         file: Option<PathBuf>,
+        /// Prints every key with its default and what it means instead.
+        #[arg(long, conflicts_with = "file")]
+        print_default: bool,
     },
     /// Prints where the configuration file is.
     Path,
@@ -33,7 +36,15 @@ enum What {
 impl Config {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<Exit> {
         match self.what {
-            What::Check { file } => check(context, file),
+            What::Check { print_default: true, .. } => {
+                let reference = context.host.config_reference();
+                match context.output.is_json() {
+                    true => context.output.value(&json!({"default": reference}))?,
+                    false => context.output.line(reference.trim_end())?,
+                }
+                Ok(Exit::OK)
+            }
+            What::Check { file, .. } => check(context, file),
             What::Path => {
                 let path = context.paths()?.config;
                 match context.output.is_json() {

@@ -1,7 +1,6 @@
 //! `doctor`: looks for what is wrong with this installation.
-
-use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+//!
+//! Here: whether a daemon answers, and which. Folders, programs and files are the host's to look at.
 
 use clap::Args;
 use serde_json::json;
@@ -18,8 +17,7 @@ pub(crate) struct Doctor {}
 
 impl Doctor {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<Exit> {
-        let mut findings = folders(context);
-        findings.extend(daemon(context));
+        let mut findings = daemon(context);
         findings.extend(context.host.doctor());
         let ok = findings.iter().all(|it| it.ok);
         if context.output.is_json() {
@@ -50,35 +48,6 @@ fn show(context: &Context<'_>, finding: &Finding) -> Result<()> {
         context.output.line(&format!("     hint: {}", plain(hint)))?;
     }
     Ok(())
-}
-
-/// Whether the folders are there, ours, and closed to others.
-fn folders(context: &Context<'_>) -> Vec<Finding> {
-    match context.paths() {
-        Err(failure) => vec![bad("folders", &failure)],
-        Ok(paths) => vec![folder("run folder", &paths.run), folder("state folder", &paths.state)],
-    }
-}
-
-fn folder(name: &str, path: &Path) -> Finding {
-    let shown = path.display();
-    let uid = rustix::process::geteuid().as_raw();
-    let (ok, text, hint) = match path.symlink_metadata() {
-        Err(_) => (true, format!("`{shown}` will be made"), None),
-        Ok(it) if !it.is_dir() => {
-            (false, format!("`{shown}` is not a folder"), Some(format!("remove `{shown}`")))
-        }
-        Ok(it) if it.uid() != uid => {
-            let text = format!("`{shown}` belongs to user {}", it.uid());
-            (false, text, Some("set GREENROOM_HOME to a folder of your own".to_owned()))
-        }
-        Ok(it) if it.mode() & 0o077 != 0 => {
-            let text = format!("others may look into `{shown}` (mode {:o})", it.mode() & 0o777);
-            (false, text, Some(format!("chmod 700 {shown}")))
-        }
-        Ok(_) => (true, format!("`{shown}`"), None),
-    };
-    Finding { name: name.to_owned(), ok, text, hint }
 }
 
 /// Whether a daemon answers, and is of this version.

@@ -25,7 +25,7 @@ pub(crate) struct Send {
     #[arg(value_name = "SESSION")]
     session: String,
     /// What to type.
-    #[arg(value_name = "TEXT", allow_hyphen_values = true, required_unless_present_any = ["stdin", "enter"])]
+    #[arg(value_name = "TEXT", required_unless_present_any = ["stdin", "enter"])]
     text: Vec<String>,
     /// Types what comes from standard input, byte by byte as it is.
     #[arg(long, conflicts_with = "text")]

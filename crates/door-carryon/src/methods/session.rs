@@ -58,7 +58,10 @@ pub(super) async fn create(it: Arc<Connection>, params: Params) -> Result<Answer
     Ok(wire::session(&it.door, &info).into())
 }
 
-fn env(params: &Params) -> Result<Vec<(Vec<u8>, Vec<u8>)>, RpcError> {
+/// A name and its value.
+type Variable = (Vec<u8>, Vec<u8>);
+
+fn env(params: &Params) -> Result<Vec<Variable>, RpcError> {
     let Some(value) = params.0.get("env").filter(|value| !value.is_null()) else {
         return Ok(Vec::new());
     };

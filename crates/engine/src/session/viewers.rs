@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use greenroom_model::{Offset, Size};
-use greenroom_screen::{Depth, Filter, Policy, RESET, Screen};
+use greenroom_screen::{Depth, Filter, RESET, Screen};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -199,6 +199,8 @@ impl Viewer {
 impl Session {
     pub(super) fn attach(&mut self, client: ClientId, attach: Attach, reply: Reply<Subscription>) {
         let id = self.house.next_subscription();
+        // What was configured since holds for who comes now.
+        self.options = self.house.options();
         self.viewers.clock += 1;
         let now_ms = crate::engine::now_ms();
         let begins = attach.from.and_then(|from| self.since(from, attach.terminal.is_some()));
@@ -258,7 +260,7 @@ impl Session {
     /// What a client that comes back missed, if it is still known, in the pieces it came in.
     fn since(&self, from: Offset, terminal: bool) -> Option<Vec<Event>> {
         let end = if terminal { self.decided() } else { self.screen.offset() };
-        missed(&self.journal, from, end, terminal)
+        missed(&self.journal, from, end, terminal.then(|| self.options.policy()))
     }
 
     /// How far it is decided what a terminal gets: an unfinished sequence is not.
@@ -277,7 +279,7 @@ impl Session {
         if !self.viewers.has_terminals() {
             self.filter = None;
         } else if self.filter.is_none() {
-            let mut filter = Filter::new(Policy::default());
+            let mut filter = Filter::new(self.options.policy());
             let _held_back = filter.feed(&self.screen.unfinished());
             self.filter = Some(filter);
         }

@@ -99,6 +99,7 @@ fn options(folder: &Path) -> Options {
         history_lines: 1000,
         size_policy: SizePolicy::Latest,
         lag_bytes: 64 << 10,
+        clipboard_write: false,
         input_bytes: 4096,
         max_sessions: 10,
         grace: Duration::from_secs(1),

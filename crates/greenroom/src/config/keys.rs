@@ -110,7 +110,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         path: "attach.detach_key",
         live: true,
-        help: "The chord that detaches; pressed twice it is sent to the program.",
+        help: "The chord that detaches.",
         kind: Kind::Text {
             default: "ctrl+\\",
             set: |it, text| {
@@ -120,16 +120,22 @@ pub(crate) const KEYS: &[Key] = &[
         },
     },
     Key {
+        path: "attach.literal_key",
+        live: true,
+        help: "The chord that types the detach key; empty for the detach key with alt.",
+        kind: Kind::Text {
+            default: "",
+            set: |it, text| {
+                it.attach.literal_key = if text.is_empty() { None } else { Some(chord(text)?) };
+                Ok(())
+            },
+        },
+    },
+    Key {
         path: "attach.history",
         live: true,
         help: "How many lines of history are printed above the screen when attaching.",
         kind: number(500, 0, 100_000, |it, value| it.attach.history = count(value)),
-    },
-    Key {
-        path: "attach.title",
-        live: true,
-        help: "Whether the terminal's title follows the session's.",
-        kind: Kind::Flag { default: true, set: |it, value| it.attach.title = value },
     },
     Key {
         path: "clients.lag_bytes",

@@ -28,7 +28,7 @@ fn the_defaults_are_those_of_the_table() {
     assert_eq!((config.size, config.size_policy), (Size::DEFAULT, SizePolicy::Latest));
     assert_eq!(config.scrollback_lines, 10_000);
     assert_eq!(config.attach.detach_key, KeyEvent::new(Key::Char('\\'), Mods::CTRL));
-    assert_eq!((config.attach.history, config.attach.title), (500, true));
+    assert_eq!((config.attach.history, config.attach.literal_key), (500, None));
     assert_eq!((config.lag_bytes, config.limits.input_bytes), (1 << 20, 1 << 20));
     assert_eq!((config.limits.sessions, config.limits.connections), (2_000, 1_024));
     assert_eq!(config.kill_grace, Duration::from_secs(3));
@@ -49,7 +49,7 @@ fn every_key_can_be_set() {
         size = "132x43"
         size_policy = "smallest"
         scrollback.lines = 0
-        attach = { detach_key = "ctrl+a", history = 0x10, title = false }
+        attach = { detach_key = "ctrl+a", history = 0x10, literal_key = "ctrl+^" }
         kill.grace_ms = 250
         clients.lag_bytes = 65_536
 
@@ -87,7 +87,7 @@ fn every_key_can_be_set() {
     assert_eq!(config.holder_keep_bytes, 4 << 20);
     assert_eq!((config.logs.level, config.logs.max_bytes), (LevelFilter::TRACE, 2 << 20));
     assert_eq!(config.environment_pass, ["EDITOR", "_X1"]);
-    assert!(config.clipboard_write && !config.attach.title);
+    assert!(config.clipboard_write && config.attach.literal_key.is_some());
     assert_eq!(config.given.len(), KEYS.len(), "this test sets every key");
 }
 
@@ -145,7 +145,7 @@ fn a_wrong_value_is_named_with_what_is_allowed() {
     check(
         "attach = 1",
         &[
-            "line 1: `attach` is a section, not a key; its keys are `attach.detach_key`, `attach.history`, `attach.title`",
+            "line 1: `attach` is a section, not a key; its keys are `attach.detach_key`, `attach.literal_key`, `attach.history`",
         ],
     );
     check(
@@ -207,7 +207,7 @@ fn the_reference_is_a_file_that_changes_nothing_with_or_without_its_comments() {
     assert_eq!(config.given.len(), KEYS.len(), "{set}");
     assert_eq!(Config { given: Default::default(), ..config.clone() }, Config::default());
     assert_eq!(config.needs_restart(&Config::default()), [""; 0]);
-    assert!(reference.contains("\n[attach]\n# The chord that detaches; pressed twice it is sent to the program.\n# Allowed: a text in quotes.\n# detach_key = 'ctrl+\\'\n"), "{reference}");
+    assert!(reference.contains("\n[attach]\n# The chord that detaches.\n# Allowed: a text in quotes.\n# detach_key = 'ctrl+\\'\n"), "{reference}");
 }
 
 #[test]
