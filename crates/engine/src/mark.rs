@@ -36,13 +36,13 @@ impl Mark {
         Mark { offset: Offset::START, pos, position: Position::default(), typed: Vec::new() }
     }
 
-    /// Now, before `bytes` are typed.
-    pub(crate) fn now(screen: &Screen, bytes: &[u8]) -> Mark {
+    /// Now, before `bytes` are typed; `echoes` unless the terminal is known to keep them to itself.
+    pub(crate) fn now(screen: &Screen, bytes: &[u8], echoes: bool) -> Mark {
         Mark {
             offset: screen.offset(),
             pos: screen.cursor_pos(),
             position: screen.position(),
-            typed: typed_lines(bytes),
+            typed: if echoes { typed_lines(bytes) } else { Vec::new() },
         }
     }
 
@@ -133,33 +133,61 @@ fn extend_typed(typed: &mut Vec<String>, more: Vec<String>) {
     typed.extend(more.take(MAX_TYPED));
 }
 
-/// Takes the echo of each typed line out: its first occurrence, and a second one behind a prompt if
-/// the first stood at the beginning of a line, as when something is typed before the shell is
-/// ready and its line editor shows it again.
+/// What a prompt ends with, besides blanks.
+const PROMPT_ENDS: &[char] = &['$', '#', '%', '>', ':', '?', ')', ']', '❯', '»', '➜', 'λ'];
+
+/// Takes the echo of each typed line out: its first occurrence at the mark, at the beginning of a
+/// line or behind a prompt, up to the line's end if Enter was pressed; and a second one behind a
+/// prompt if the first stood at the beginning of a line, as when something is typed before the
+/// shell is ready and its line editor shows it again.
 fn without_echo(printed: &str, typed: &[String]) -> String {
     let mut out = String::with_capacity(printed.len());
     let mut rest = printed;
-    for line in typed.iter().filter(|line| !line.trim().is_empty()) {
-        let Some(at) = rest.find(line.as_str()) else { continue };
-        let first_of_line = at > 0 && rest[..at].ends_with('\n');
-        out.push_str(&rest[..at]);
-        rest = &rest[at + line.len()..];
-        if !(first_of_line || at == 0) {
+    let mut at_mark = true;
+    for (index, line) in typed.iter().enumerate() {
+        if line.trim().is_empty() {
             continue;
         }
-        let again = rest.find(line.as_str()).filter(|&at| {
-            let behind_prompt = !rest[..at].ends_with('\n') && at > 0;
-            let ends_line =
-                rest[at + line.len()..].starts_with('\n') || rest.len() == at + line.len();
-            behind_prompt && ends_line && rest[..at].contains('\n')
-        });
-        if let Some(at) = again {
+        let entered = index + 1 < typed.len();
+        let Some(at) = find_echo(rest, line, entered, at_mark) else { continue };
+        let begins_line = rest[..at].is_empty() || rest[..at].ends_with('\n');
+        out.push_str(&rest[..at]);
+        rest = &rest[at + line.len()..];
+        at_mark = false;
+        let again = if begins_line { find_echo(rest, line, entered, false) } else { None };
+        if let Some(at) = again.filter(|&at| is_prompt(line_before(rest, at))) {
             out.push_str(&rest[..at]);
             rest = &rest[at + line.len()..];
         }
     }
     out.push_str(rest);
     out
+}
+
+/// Where the echo of a line is.
+fn find_echo(text: &str, line: &str, entered: bool, at_mark: bool) -> Option<usize> {
+    let ends_line = |at: usize| {
+        let behind = &text[at + line.len()..];
+        behind.is_empty() || behind.starts_with('\n')
+    };
+    let is_echo = |&at: &usize| {
+        if at == 0 && at_mark {
+            return !entered || ends_line(at);
+        }
+        let before = line_before(text, at);
+        ends_line(at) && (before.is_empty() || is_prompt(before))
+    };
+    text.match_indices(line).map(|found| found.0).find(is_echo)
+}
+
+/// What stands before a place on its line.
+fn line_before(text: &str, at: usize) -> &str {
+    let begin = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    &text[begin..at]
+}
+
+fn is_prompt(text: &str) -> bool {
+    text.ends_with(char::is_whitespace) || text.ends_with(PROMPT_ENDS)
 }
 
 #[cfg(test)]
@@ -173,7 +201,7 @@ mod tests {
     fn check(before: &str, typed: &str, after: &str, expected: &str) {
         let mut screen = Screen::new("40x10".parse().unwrap(), Options::default());
         screen.feed(before.as_bytes());
-        let mark = Mark::now(&screen, typed.as_bytes());
+        let mark = Mark::now(&screen, typed.as_bytes(), true);
         screen.feed(after.as_bytes());
         assert_eq!(mark.output(&screen).trim_end(), expected);
     }
@@ -191,6 +219,13 @@ mod tests {
     #[test]
     fn what_was_typed_too_early_is_echoed_twice() {
         check("", "echo hi\r", "echo hi\r\n$ echo hi\r\nhi\r\n", "\n$ \nhi");
+    }
+
+    #[test]
+    fn what_only_ends_like_the_echo_is_output() {
+        check("ready\r\n", "a\r", "got-a\r\n", "got-a");
+        check("ready\r\n", "y\r", "ready again\r\n", "ready again");
+        check("", "a\r", "abc\r\n", "abc");
     }
 
     #[test]
@@ -214,7 +249,7 @@ mod tests {
         let mut screen = Screen::new("40x10".parse().unwrap(), Options::default());
         let mut marks = Marks::default();
         for key in ["l", "s", "\r"] {
-            marks.add(Mark::now(&screen, key.as_bytes()));
+            marks.add(Mark::now(&screen, key.as_bytes(), true));
         }
         screen.feed(b"ls\r\nls is here\r\n");
         assert_eq!(marks.find(None).output(&screen).trim_end(), "\nls is here");

@@ -364,7 +364,7 @@ impl Session {
 
     /// Remembers where the session stands before something is typed.
     fn mark(&mut self, bytes: &[u8]) -> Offset {
-        self.marks.add(Mark::now(&self.screen, bytes));
+        self.marks.add(Mark::now(&self.screen, bytes, self.keyboard.echoes()));
         self.active = Instant::now();
         self.screen.offset()
     }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use bytes::{Buf as _, Bytes};
 use greenroom_model::Offset;
+use rustix::termios::LocalModes;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Semaphore;
@@ -73,6 +74,18 @@ impl Keyboard {
         }
         self.answers += bytes.len();
         self.push(Keys { bytes: Bytes::copy_from_slice(bytes), reserved: 0, done: None });
+    }
+
+    /// Whether what is typed may be shown again. A terminal that reads lines without echo, as for a
+    /// password, does not; one in raw mode leaves it to the program.
+    pub(super) fn echoes(&self) -> bool {
+        match rustix::termios::tcgetattr(self.terminal.get_ref()) {
+            Ok(modes) => {
+                let line = modes.local_modes.contains(LocalModes::ICANON);
+                modes.local_modes.contains(LocalModes::ECHO) || !line
+            }
+            Err(_) => true,
+        }
     }
 
     /// Gives back room that was reserved for nothing.
