@@ -12,6 +12,7 @@ use greenroom_door::{Outgoing, Peer, Shutdown};
 use greenroom_engine::{Caller, HouseEvent, Rights, Typed};
 use greenroom_frame::binary::{self, Frame, FrameDecoder, kind};
 use greenroom_frame::rpc;
+use rustix::event::{PollFd, PollFlags, Timespec};
 use serde_json::Value;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::UnixStream;
@@ -36,6 +37,9 @@ const READ_BYTES: usize = 32 << 10;
 
 /// How long requests have to finish after the client said its last word.
 const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// How often to see whether a client is gone whose frame is not taken yet.
+const LOOK_AROUND: Duration = Duration::from_secs(2);
 
 /// One connection, as its tasks share it.
 pub(crate) struct Connection {
@@ -142,7 +146,10 @@ async fn read(connection: Arc<Connection>, mut socket: OwnedReadHalf) {
     loop {
         loop {
             match decoder.next() {
-                Ok(Some(frame)) => take(&connection, frame, &mut requests).await,
+                Ok(Some(frame)) => tokio::select! {
+                    () = take(&connection, frame, &mut requests) => {}
+                    () = hung_up(&socket) => return,
+                },
                 Ok(None) => break,
                 Err(error) => {
                     tracing::info!(client = %connection.caller.name, %error, "a connection was closed");
@@ -166,6 +173,19 @@ async fn read(connection: Arc<Connection>, mut socket: OwnedReadHalf) {
     let running = connection.requests.lock().unwrap_or_else(PoisonError::into_inner).clone();
     running.values().for_each(|cancel| cancel.notify_one());
     while requests.join_next().await.is_some() {}
+}
+
+/// Ends when the client is gone although what it sent is not all read: it may have typed at a
+/// program that never reads. Only asked while a frame takes long.
+async fn hung_up(socket: &OwnedReadHalf) {
+    loop {
+        tokio::time::sleep(LOOK_AROUND).await;
+        let mut polled = [PollFd::new(socket.as_ref(), PollFlags::RDHUP)];
+        let gone = rustix::event::poll(&mut polled, Some(&Timespec::default()));
+        if gone.is_err() || !polled[0].revents().is_empty() {
+            return;
+        }
+    }
 }
 
 async fn take(connection: &Arc<Connection>, frame: Frame, requests: &mut JoinSet<()>) {

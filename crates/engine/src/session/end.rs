@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use greenroom_model::SessionId;
 use greenroom_proto::ToHolder;
 use tokio::sync::{mpsc, oneshot};
 
@@ -11,6 +12,7 @@ use crate::archive::{EndedRecord, LivingRecord};
 use crate::encore::Encore;
 use crate::engine::House;
 use crate::event::HouseEvent;
+use crate::link::Link;
 use crate::{End, Error, Event, State};
 
 /// How long to wait before the archive is tried again; it doubles up to the longest.
@@ -45,6 +47,8 @@ impl Session {
         }
         self.viewers.tell_end(&Event::Ended(end));
         self.house.tell(HouseEvent::Ended(id, end));
+        // Only the holder keeps the terminal: if it was killed, the child must get its hangup.
+        drop(self.keyboard);
         archive(&self.house, record).await;
         self.house.archived(id);
         if let Some((until, encore)) = expected.zip(encore) {
@@ -52,7 +56,7 @@ impl Session {
             let _late = tokio::time::timeout_at(until, encore.taken.notified()).await;
             self.house.no_encore(id);
         }
-        self.farewell().await;
+        farewell(&mut self.link, id).await;
     }
 
     /// Takes what was asked before the end: whoever looks or waits gets an answer.
@@ -93,21 +97,6 @@ impl Session {
             checkpoint: Some(packed),
         }
     }
-
-    /// Lets the holder go.
-    async fn farewell(&mut self) {
-        self.link.say(&ToHolder::Release);
-        let flushed = async {
-            while !self.link.is_flushed() {
-                if self.link.ready(false).await.is_err() || self.link.flush().is_err() {
-                    return;
-                }
-            }
-        };
-        if tokio::time::timeout(FAREWELL, flushed).await.is_err() {
-            tracing::warn!(session = %self.description.id, "the holder did not hear that it may go");
-        }
-    }
 }
 
 /// Hands the record to the archive until it is kept.
@@ -127,5 +116,20 @@ async fn archive(house: &House, record: EndedRecord) {
         }
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(LONGEST_RETRY);
+    }
+}
+
+/// Lets the holder go.
+async fn farewell(link: &mut Link, id: SessionId) {
+    link.say(&ToHolder::Release);
+    let flushed = async {
+        while !link.is_flushed() {
+            if link.ready(false).await.is_err() || link.flush().is_err() {
+                return;
+            }
+        }
+    };
+    if tokio::time::timeout(FAREWELL, flushed).await.is_err() {
+        tracing::warn!(session = %id, "the holder did not hear that it may go");
     }
 }
