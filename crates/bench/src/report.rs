@@ -117,7 +117,7 @@ fn pushes(pushes: &[Push]) -> String {
 }
 
 /// Renders a markdown table, its columns as wide as their widest cell.
-fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let header: Vec<String> = header.iter().map(|cell| (*cell).to_owned()).collect();
     let width = |column: usize| {
         let cells = rows.iter().chain([&header]).filter_map(|row| row.get(column));

@@ -20,8 +20,9 @@ use crate::plain::plain;
 /// How long a daemon may be gone: a machine under load, or a person who stops it to look at it.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
 
-/// How long somebody else may take to restart the daemon before we do.
-const START_AFTER: Duration = Duration::from_millis(500);
+/// How long somebody else may take to restart the daemon before we do: who restarts it may well
+/// have a newer one.
+const START_AFTER: Duration = Duration::from_millis(300);
 
 /// How long a daemon that was just started may not know our session yet.
 const UNKNOWN_FOR: Duration = Duration::from_secs(5);
@@ -29,7 +30,7 @@ const UNKNOWN_FOR: Duration = Duration::from_secs(5);
 /// The first pause between attempts: a daemon that is restarted is back in some milliseconds.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 
-/// The longest pause.
+/// The longest pause: between the two it is a quarter of the time the daemon has been gone.
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
 /// How much typed input is kept while the link is down: nobody types more, and a paste may be large.
@@ -53,7 +54,6 @@ enum State {
 struct Down {
     since: Instant,
     next: Instant,
-    pause: Duration,
 }
 
 impl<'a> Link<'a> {
@@ -186,7 +186,7 @@ impl<'a> Link<'a> {
             Error::Lost(_) | Error::Silent { .. } => {}
             other => return Err(self.gone(other)),
         }
-        self.state = State::Down(Down { since: now, next: now, pause: FIRST_PAUSE });
+        self.state = State::Down(Down { since: now, next: now });
         Ok(())
     }
 
@@ -223,8 +223,8 @@ impl<'a> Link<'a> {
 
     fn try_later(&mut self) {
         if let State::Down(down) = &mut self.state {
-            down.next = Instant::now() + down.pause;
-            down.pause = (down.pause * 2).min(LONGEST_PAUSE);
+            let now = Instant::now();
+            down.next = now + ((now - down.since) / 4).clamp(FIRST_PAUSE, LONGEST_PAUSE);
         }
     }
 

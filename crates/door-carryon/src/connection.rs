@@ -147,6 +147,8 @@ async fn read(connection: Arc<Connection>, mut socket: OwnedReadHalf) {
         loop {
             match decoder.next() {
                 Ok(Some(frame)) => tokio::select! {
+                    // Almost every frame is taken at once, and no timer is set.
+                    biased;
                     () = take(&connection, frame, &mut requests) => {}
                     () = hung_up(&socket) => return,
                 },

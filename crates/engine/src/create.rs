@@ -13,6 +13,7 @@ use crate::environment::{self, Variable};
 use crate::event::HouseEvent;
 use crate::link::LinkError;
 use crate::options::Options;
+use crate::session::expecting;
 use crate::spawn::{Adopted, ask, open, start_holder};
 use crate::{Caller, Error, Info};
 
@@ -51,6 +52,8 @@ pub struct New {
     pub clear_env: bool,
     /// How large it is.
     pub size: Option<Size>,
+    /// Its maker attaches next and wants every byte: nothing is let go of until then, for a while.
+    pub expect: bool,
 }
 
 impl Engine {
@@ -156,7 +159,7 @@ fn describe(new: &New, options: &Options, id: SessionId) -> Description {
     };
     let cwd = new.cwd.as_ref().unwrap_or(&options.cwd).to_string_lossy().into_owned();
     let created_ms = now_ms();
-    let notes = Vec::new();
+    let notes = if new.expect { expecting() } else { Vec::new() };
     Description { id, uuid, name, created_ms, attached_ms: 0, cwd, command, notes }
 }
 

@@ -156,6 +156,9 @@ impl House {
         if let Some(Entry::Ended(past)) = self.sessions().get_mut(&id) {
             let (info, encore) = (past.info.clone(), past.encore.clone());
             *past = Arc::new(Past { info, checkpoint: None, encore });
+        } else {
+            // It was forgotten before it was kept.
+            self.archive.forget(id, Box::new(|_| {}));
         }
     }
 

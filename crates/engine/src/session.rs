@@ -45,6 +45,7 @@ use self::save::Saves;
 use self::viewers::Viewers;
 use self::waits::Waits;
 
+pub(crate) use self::absent::expecting;
 pub(crate) use self::save::{pack, unpack};
 pub use self::waits::Waited;
 

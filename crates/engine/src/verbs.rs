@@ -256,8 +256,9 @@ impl Engine {
     /// It runs, or the archive cannot.
     pub async fn forget(&self, caller: &Caller, id: SessionId) -> Result<(), Error> {
         caller.may_manage()?;
-        if let Entry::Living(_) = self.entry(id)? {
-            return Err(Error::Running(id));
+        let Entry::Ended(past) = self.entry(id)? else { return Err(Error::Running(id)) };
+        if let Some(encore) = &past.encore {
+            encore.taken.notify_one();
         }
         let (answer, answered) = oneshot::channel();
         let done = Box::new(|result| drop(answer.send(result)));

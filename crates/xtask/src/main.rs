@@ -13,6 +13,7 @@ use anyhow::Result;
 mod bench;
 mod docs;
 mod needs;
+mod start;
 mod test;
 mod tidy;
 mod unicode;
@@ -32,6 +33,7 @@ type Run = fn(&[String]) -> Result<()>;
 
 /// The commands, in the order of the help.
 const COMMANDS: &[Entry] = &[
+    entry("start", "", "builds everything and puts you into a session that stays", start::run),
     entry("test", "", "installs what the suite needs and runs it", test::run),
     entry("ci", "", "the same: what passes here passes there", test::run),
     entry("tidy", "", "checks the rules no other tool checks", tidy::run),

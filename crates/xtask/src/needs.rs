@@ -1,4 +1,4 @@
-//! What the suite needs besides cargo, and how a machine gets it.
+//! What the suite and the benchmarks need besides cargo, and how a machine gets it.
 //!
 //! On a fresh Debian machine with Rust and Node the missing rest is installed, as root; elsewhere
 //! it is named. Not here: the npm packages of a test, which the test itself installs.
@@ -21,15 +21,18 @@ pub(crate) fn install() -> Result<()> {
     for program in FOUND {
         ensure!(is_found(program), "`{program}` is missing: install Node 20 or newer, with npm");
     }
-    let missing: Vec<&str> = PACKAGED.iter().copied().filter(|it| !is_found(it)).collect();
-    if !missing.is_empty() {
-        install_packages(&missing)?;
-    }
+    install_programs(PACKAGED)?;
     if !has_nextest()? {
         eprintln!("==> installing cargo-nextest, once");
         cargo(&["install", "cargo-nextest", "--locked"])?;
     }
     Ok(())
+}
+
+/// Installs those programs that are missing, each from the Debian package of the same name.
+pub(crate) fn install_programs(programs: &[&str]) -> Result<()> {
+    let missing: Vec<&str> = programs.iter().copied().filter(|it| !is_found(it)).collect();
+    if missing.is_empty() { Ok(()) } else { install_packages(&missing) }
 }
 
 fn install_packages(packages: &[&str]) -> Result<()> {

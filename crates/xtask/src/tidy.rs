@@ -7,6 +7,7 @@ mod checkout;
 mod layers;
 mod licences;
 mod manifests;
+mod methods;
 mod sources;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ const RULES: &[Rule] = &[
     layers::the_map_is_the_rule,
     licences::are_allowed,
     manifests::say_why_a_dependency_is_there,
+    methods::are_documented_and_played,
     sources::open_with_their_purpose,
     sources::are_short,
     sources::are_finished,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
 
 /// The root of the workspace, wherever the developer stands.
 pub(crate) fn root() -> Result<PathBuf> {
@@ -33,6 +34,16 @@ pub(crate) fn run(command: &mut Command, line: &str) -> Result<()> {
     let status = command.status().with_context(|| format!("starting `{line}`"))?;
     ensure!(status.success(), "`{line}` failed: {status}");
     Ok(())
+}
+
+/// Where cargo puts what it builds.
+pub(crate) fn target() -> Result<PathBuf> {
+    let mut command = cargo_command(&["metadata", "--no-deps", "--format-version=1"])?;
+    let output = command.output().context("starting `cargo metadata`")?;
+    ensure!(output.status.success(), "`cargo metadata` failed: {}", output.status);
+    let metadata: Value = serde_json::from_slice(&output.stdout).context("reading its answer")?;
+    let folder = metadata["target_directory"].as_str().context("finding the target folder")?;
+    Ok(folder.into())
 }
 
 /// The text of a file, named from the root of the workspace.

@@ -4,6 +4,7 @@
 //! sending, for everybody. Ours waits with `session.wait`, tmux's client in control mode for
 //! `%output`, the bare reader for the bytes.
 
+use std::cell::Cell;
 use std::thread;
 use std::time::Instant;
 
@@ -28,7 +29,7 @@ const NAME: &str = "answers";
 
 pub(super) fn measure(spine: &Spine<'_>) -> Result<Vec<Row>> {
     let (ours, tmux) = (spine.ours("answers")?, spine.tmux("answers.tmux")?);
-    let pipe = |name: &str| spine.place.fifo(&format!("answers.{name}"));
+    let pipe = |name: &str| spine.place.fifo(&format!("answers.{name}.lines"));
     let (to_bare, to_ours, to_tmux) = (pipe("bare")?, pipe("ours")?, pipe("tmux")?);
     let size = Size::DEFAULT;
     let terminal = spine.place.terminal(size, &repeat(&to_bare))?;
@@ -36,36 +37,25 @@ pub(super) fn measure(spine: &Spine<'_>) -> Result<Vec<Row>> {
     ours.create(&mut connection, NAME, &repeat(&to_ours), size)?;
     tmux.create(NAME, &repeat(&to_tmux), size)?;
     let mut control = tmux.control(NAME)?;
-    let mut count = 0;
-    let mut markers = || {
-        count += 1;
-        format!("line-{count:06}-end")
+    let count = Cell::new(0);
+    // Another line each time, so that nobody has it already.
+    let next = |_| {
+        count.set(count.get() + 1);
+        format!("line-{:06}-end", count.get())
     };
     // Everybody's program has printed once before anything is timed.
-    by_bare(&terminal, &to_bare, &markers())?;
-    by_ours(&mut connection, &to_ours, &markers())?;
-    by_tmux(&mut control, &to_tmux, &markers())?;
-    let lines = |count: usize| (0..LINES).map(move |line| format!("line-{count}-{line}-end"));
-    let (mut first, mut second, mut third) = (0, 0, 0);
-    let mut next = |count: &mut usize| {
-        *count += 1;
-        lines(*count)
-    };
+    by_bare(&terminal, &to_bare, &next(0))?;
+    by_ours(&mut connection, &to_ours, &next(0))?;
+    by_tmux(&mut control, &to_tmux, &next(0))?;
+    let mut bare = |it: String| by_bare(&terminal, &to_bare, &it);
+    let mut ours = |it: String| by_ours(&mut connection, &to_ours, &it);
+    let mut tmux = |it: String| by_tmux(&mut control, &to_tmux, &it);
     let samples = turns::take(
         spine.choose(50, 10),
         [
-            (
-                "the bare reader",
-                Box::new(|| next(&mut first).map(|it| by_bare(&terminal, &to_bare, &it)).collect()),
-            ),
-            (
-                "greenroom",
-                Box::new(|| next(&mut second).map(|it| by_ours(&mut connection, &to_ours, &it)).collect()),
-            ),
-            (
-                "tmux",
-                Box::new(|| next(&mut third).map(|it| by_tmux(&mut control, &to_tmux, &it)).collect()),
-            ),
+            ("the bare reader", Box::new(|| (0..LINES).map(next).map(&mut bare).collect())),
+            ("greenroom", Box::new(|| (0..LINES).map(next).map(&mut ours).collect())),
+            ("tmux", Box::new(|| (0..LINES).map(next).map(&mut tmux).collect())),
         ],
     )?;
     let [bare, ours, tmux] = samples.map(|it| it.p50());

@@ -21,8 +21,14 @@ pub(super) fn measure(spine: &Spine<'_>) -> Result<Vec<Row>> {
     let [by_ours, by_tmux] = turns::take(
         spine.choose(100, 20),
         [
-            ("greenroom", Box::new(|| start(ours.command().args(["new", "-d", "--"]).args(&argv), &runs))),
-            ("tmux", Box::new(|| start(tmux.command().args(["new-session", "-d"]).args(&argv), &runs))),
+            (
+                "greenroom",
+                Box::new(|| start(ours.command().args(["new", "-d", "--"]).args(&argv), &runs)),
+            ),
+            (
+                "tmux",
+                Box::new(|| start(tmux.command().args(["new-session", "-d"]).args(&argv), &runs)),
+            ),
         ],
     )?;
     Ok(vec![Row {

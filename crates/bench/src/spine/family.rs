@@ -3,9 +3,10 @@
 //! Servers and holders leave whoever started them. While a [`Family`] lives, this process adopts
 //! such orphans, so all of them are its descendants and can be ended by id, whatever went wrong.
 
+use std::path::{Path, PathBuf};
 use std::process::exit;
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use anyhow::{Context as _, Result};
 use greenroom_pty::{Reaped, Signals};
@@ -26,12 +27,13 @@ const ENDED_BY_SIGNAL: i32 = 128;
 pub(crate) struct Family(());
 
 impl Family {
-    /// Adopts orphans from now on. To be called before any thread is started.
-    pub(crate) fn adopt() -> Result<Family> {
+    /// Adopts orphans from now on. To be called before any thread is started. `folder` is removed
+    /// when a person interrupts the run: nobody else gets to do it then.
+    pub(crate) fn adopt(folder: PathBuf) -> Result<Family> {
         greenroom_pty::adopt_orphans().context("adopting orphans")?;
         let wanted = [Signal::INT, Signal::TERM, Signal::HUP].map(Signal::as_raw);
         let signals = Signals::take(&wanted).context("taking signals")?;
-        thread::spawn(move || end_when_told(&signals));
+        thread::spawn(move || end_when_told(&signals, &folder));
         Ok(Family(()))
     }
 }
@@ -42,19 +44,22 @@ impl Drop for Family {
     }
 }
 
-fn end_when_told(signals: &Signals) {
+fn end_when_told(signals: &Signals, folder: &Path) {
     loop {
         let mut fds = [PollFd::new(signals, PollFlags::IN)];
         // An error is one of the next read as well.
         poll(&mut fds, None).unwrap_or_default();
         if let Some(signal) = signals.next() {
             end_all();
+            // What is left of it is the system's to clean up.
+            fs::remove_dir_all(folder).unwrap_or_default();
             exit(ENDED_BY_SIGNAL + signal);
         }
     }
 }
 
-fn end_all() {
+/// Ends every process that came of this one, and waits until they are gone.
+pub(crate) fn end_all() {
     for _ in 0..SWEEPS {
         for pid in descendants() {
             greenroom_pty::kill(pid, Signal::KILL.as_raw());

@@ -11,17 +11,25 @@ use super::family::descendants;
 use super::place::{Place, output, words};
 use super::terminal::Terminal;
 use super::wait::REST;
-use crate::screen::HISTORY;
 
-/// Makes a session of GNU screen that nobody is attached to.
-pub(crate) fn create_screen(place: &Place, name: &str, argv: &[String]) -> Result<()> {
+/// How many lines GNU screen keeps unless told otherwise.
+pub(crate) const SCREEN_HISTORY: usize = 100;
+
+/// Makes a session of GNU screen that nobody is attached to. It takes the room for its history at
+/// once, so who compares idle sessions leaves it as short as it is by default.
+pub(crate) fn create_screen(
+    place: &Place,
+    name: &str,
+    history: usize,
+    argv: &[String],
+) -> Result<()> {
     let folder = place.path("screens");
     if !folder.exists() {
         // screen refuses a folder that others may look into.
         let made = fs::DirBuilder::new().mode(0o700).create(&folder);
         made.context("making a folder for screen")?;
     }
-    let history = HISTORY.to_string();
+    let history = history.to_string();
     let mut command = place.command("screen");
     command.env("SCREENDIR", folder).args(["-U", "-c", "/dev/null", "-h", &history]);
     output(command.args(["-d", "-m", "-S", name]).args(argv)).map(drop)

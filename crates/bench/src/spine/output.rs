@@ -22,6 +22,7 @@ use super::turns::{self, Turn};
 use super::wait::PATIENCE;
 use super::{Spine, place::Place};
 use crate::inputs;
+use crate::screen::HISTORY;
 
 /// How much is printed.
 const BYTES: usize = 200_000_000;
@@ -58,8 +59,9 @@ struct Job<'a> {
 pub(super) fn measure(spine: &Spine<'_>) -> Result<Vec<Row>> {
     let (ours, tmux) = (spine.ours("output")?, spine.tmux("output.tmux")?);
     let job = Job::new(spine)?;
-    let by_ours = |audience| -> Turn<'_> { Box::new(|| job.ours(&ours, audience)) };
-    let by_tmux = |audience| -> Turn<'_> { Box::new(|| job.tmux(&tmux, audience)) };
+    let (job, at_ours, at_tmux) = (&job, &ours, &tmux);
+    let by_ours = |audience| -> Turn<'_> { Box::new(move || job.ours(at_ours, audience)) };
+    let by_tmux = |audience| -> Turn<'_> { Box::new(move || job.tmux(at_tmux, audience)) };
     let [bare, alone, one, ten, tmux_alone, tmux_one, tmux_ten, screen] = turns::take(
         spine.choose(5, 3),
         [
@@ -151,14 +153,13 @@ impl<'a> Job<'a> {
         tmux.create(NAME, &self.script(), Size::DEFAULT)?;
         self.done.hear(PATIENCE)?;
         let attach = || tmux.attach(NAME, Size::DEFAULT);
-        let (begin, end) =
-            self.print(&Self::marker(), audience, attach, || self.answered())?;
+        let (begin, end) = self.print(&Self::marker(), audience, attach, || self.answered())?;
         tmux.kill(NAME)?;
         Ok(self.rate(begin, end))
     }
 
     fn screen(&self) -> Result<Vec<f64>> {
-        create_screen(self.place, NAME, &self.script())?;
+        create_screen(self.place, NAME, HISTORY, &self.script())?;
         self.done.hear(PATIENCE)?;
         let nobody = || anyhow::bail!("nobody attaches to screen");
         let (begin, end) = self.print(&Self::marker(), NOBODY, nobody, || self.answered())?;

@@ -56,7 +56,8 @@ fn at_size(spine: &Spine<'_>, size: Size) -> Result<Row> {
 /// the same as another.
 fn rows(size: Size) -> Vec<String> {
     let text = inputs::log(1 << 16).bytes;
-    let text: String = text.iter().filter(|byte| byte.is_ascii_graphic()).map(|it| char::from(*it)).collect();
+    let text: String =
+        text.iter().filter(|byte| byte.is_ascii_graphic()).map(|it| char::from(*it)).collect();
     let width = usize::from(size.cols()) - "row 00 ".len() - 1;
     let row = |number: usize| {
         let begin = number * width;

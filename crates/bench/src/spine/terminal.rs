@@ -25,7 +25,11 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    pub(crate) fn start(size: Size, argv: &[String], environment: &Environment) -> Result<Terminal> {
+    pub(crate) fn start(
+        size: Size,
+        argv: &[String],
+        environment: &Environment,
+    ) -> Result<Terminal> {
         let (program, args) = argv.split_first().context("no program")?;
         let args: Vec<Vec<u8>> = args.iter().map(|it| it.as_bytes().to_vec()).collect();
         let bytes = |it: &String| it.as_bytes().to_vec();

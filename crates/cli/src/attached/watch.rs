@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use greenroom_client::{AttachOptions, Connection, Ended, Event, Lag, Stream};
-use greenroom_model::ExitStatus;
+use greenroom_model::{ExitStatus, Offset};
 use serde_json::json;
 
 use super::eager::Eager;
@@ -25,6 +25,8 @@ use crate::terminal::{self, Caught, Raw, Signals, Writer, sequences};
 pub(crate) struct Watch {
     /// Types nothing and never sizes.
     pub(crate) read_only: bool,
+    /// Goes on from here instead of showing the screen first.
+    pub(crate) from: Option<Offset>,
 }
 
 /// Why the session is no longer shown.
@@ -55,7 +57,7 @@ pub(crate) fn watch(
         read_only: how.read_only,
         lag: Lag::Skip,
         history: settings.history,
-        from: None,
+        from: how.from,
     };
     let stream = Stream::attach(&mut connection, target, options)?;
     refuse_own(context, &stream)?;

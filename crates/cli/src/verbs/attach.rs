@@ -35,7 +35,12 @@ impl Attach {
         let mut connection = context.connect()?;
         let default = context.settings()?.default_session;
         let target = select::target(&mut connection, self.session.as_deref(), &default)?;
-        attached::watch(context, connection, &target, Watch { read_only: self.read_only })
+        attached::watch(
+            context,
+            connection,
+            &target,
+            Watch { read_only: self.read_only, from: None },
+        )
     }
 }
 
@@ -55,5 +60,5 @@ pub(crate) fn default_session(context: &Context<'_>) -> Result<Exit> {
     if context.output.is_json() || !terminal::is_there() {
         return new::announce(context, &value);
     }
-    new::attach(context, connection, &value)
+    new::attach(context, connection, &value, false)
 }

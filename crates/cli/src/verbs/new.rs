@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use greenroom_client::{Connection, Session};
-use greenroom_model::Size;
+use greenroom_model::{Offset, Size};
 use serde_json::{Value, json};
 
 use crate::attached::{self, Watch};
@@ -41,19 +41,20 @@ pub(crate) struct New {
 
 impl New {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<Exit> {
+        let stays = self.detached || context.output.is_json() || !terminal::is_there();
         let wanted = Wanted {
             name: self.name,
             cwd: self.cwd,
             variables: self.variables,
             size: self.size,
             command: self.command,
+            expect: !stays,
         };
-        let stays = self.detached || context.output.is_json() || !terminal::is_there();
         let mut connection = context.connect()?;
         let value = wanted.create(context, &mut connection)?;
         match stays {
             true => announce(context, &value),
-            false => attach(context, connection, &value),
+            false => attach(context, connection, &value, true),
         }
     }
 }
@@ -66,6 +67,8 @@ pub(super) struct Wanted {
     pub(super) variables: Vec<(String, String)>,
     pub(super) size: Option<Size>,
     pub(super) command: Vec<String>,
+    /// It is attached to next, and every byte of it is wanted.
+    pub(super) expect: bool,
 }
 
 impl Wanted {
@@ -89,6 +92,7 @@ impl Wanted {
             "clearEnv": true,
             "cols": size.cols(),
             "rows": size.rows(),
+            "expect": self.expect,
         });
         if let Some(name) = &self.name {
             params["name"] = name.as_str().into();
@@ -128,8 +132,15 @@ pub(super) fn announce(context: &Context<'_>, value: &Value) -> Result<Exit> {
     Ok(Exit::OK)
 }
 
-/// Brings a session that was just described to this terminal.
-pub(super) fn attach(context: &Context<'_>, connection: Connection, value: &Value) -> Result<Exit> {
+/// Brings a session that was just described to this terminal; one that was just made from its first
+/// byte, so that it does not matter how soon it ended.
+pub(super) fn attach(
+    context: &Context<'_>,
+    connection: Connection,
+    value: &Value,
+    made: bool,
+) -> Result<Exit> {
     let target = Session::from_wire(value).exact();
-    attached::watch(context, connection, &target, Watch { read_only: false })
+    let from = made.then_some(Offset::START);
+    attached::watch(context, connection, &target, Watch { read_only: false, from })
 }

@@ -49,6 +49,7 @@ impl Run {
             variables: self.variables,
             size: Some(size),
             command: self.command,
+            expect: true,
         };
         let mut connection = context.connect()?;
         let value = wanted.create(context, &mut connection)?;

@@ -53,6 +53,7 @@ pub(super) async fn create(it: Arc<Connection>, params: Params) -> Result<Answer
         env: env(&params)?,
         clear_env: params.flag("clearEnv"),
         size: params.size()?,
+        expect: params.flag("expect"),
     };
     let info = it.door.engine.create(&it.caller, new).await?;
     Ok(wire::session(&it.door, &info).into())

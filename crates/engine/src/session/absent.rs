@@ -2,7 +2,7 @@
 //!
 //! While one is expected, what it may have missed is kept; and if the program had to wait for it,
 //! the program goes on waiting. Who was attached is in the session's description, so that the next
-//! daemon expects them, too.
+//! daemon expects them, too; and a session whose maker is about to attach begins with that note.
 
 use std::time::Duration;
 
@@ -16,13 +16,22 @@ use crate::Lag;
 /// to their network.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The note in the description that says how many are attached, and how many the program waits for.
+/// The note in the description that says how many are attached.
 const ATTACHED: &str = "attached";
+
+/// The note that says for how many of them the program waits.
 const BLOCKING: &str = "blocking";
 
-/// A client that is expected back.
+/// The notes of a session whose maker attaches next and wants every byte.
+pub(crate) fn expecting() -> Vec<(String, String)> {
+    [ATTACHED, BLOCKING].map(|name| (name.to_owned(), "1".to_owned())).to_vec()
+}
+
+/// Clients that are expected.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Absent {
+    /// How many.
+    count: usize,
     until: Instant,
     blocking: bool,
 }
@@ -34,22 +43,25 @@ impl Session {
             let note = self.description.notes.iter().find(|note| note.0 == name);
             note.and_then(|note| note.1.parse().ok()).unwrap_or(0_usize)
         };
-        if count(ATTACHED) > 0 {
+        let (expected, blocking) = (count(ATTACHED), count(BLOCKING) > 0);
+        if expected > 0 {
             let until = Instant::now() + PATIENCE;
-            self.absent = Some(Absent { until, blocking: count(BLOCKING) > 0 });
+            self.absent = Some(Absent { count: expected, until, blocking });
         }
     }
 
     /// Somebody was cut off.
     pub(super) fn expect_back(&mut self, lag: Lag) {
         let blocking = lag == Lag::Block || self.absent.is_some_and(|it| it.blocking);
-        self.absent = Some(Absent { until: Instant::now() + PATIENCE, blocking });
+        let count = self.absent.map_or(0, |it| it.count) + 1;
+        self.absent = Some(Absent { count, until: Instant::now() + PATIENCE, blocking });
     }
 
-    /// Somebody came; if they come back, they are not absent any more.
-    pub(super) fn arrived(&mut self, came_back: bool) {
-        if came_back {
-            self.absent = None;
+    /// Somebody came: one less is expected.
+    pub(super) fn arrived(&mut self) {
+        if let Some(absent) = &mut self.absent {
+            absent.count -= 1;
+            self.absent = self.absent.filter(|absent| absent.count > 0);
         }
     }
 

@@ -29,6 +29,8 @@ pub(crate) struct Keyboard {
     /// Bytes in the queue that nobody reserved room for.
     answers: usize,
     room: Arc<Semaphore>,
+    /// Nobody has the other end open.
+    closed: bool,
 }
 
 /// Some bytes to be typed.
@@ -48,7 +50,7 @@ impl Keyboard {
             reason = "the other way is unsafe; an owned descriptor makes this one sound"
         )]
         let terminal = AsyncFd::with_interest(terminal, Interest::WRITABLE)?;
-        Ok(Keyboard { terminal, queue: VecDeque::new(), answers: 0, room })
+        Ok(Keyboard { terminal, queue: VecDeque::new(), answers: 0, room, closed: false })
     }
 
     /// Types bytes whose room was reserved.
@@ -100,13 +102,15 @@ impl Keyboard {
         }
     }
 
-    /// Waits until the terminal takes more; for ever if nothing waits.
-    pub(super) async fn writable(&self) {
+    /// Waits until the terminal takes more, or never will; for ever if nothing waits.
+    pub(super) async fn writable(&mut self) {
         if self.queue.is_empty() {
             return std::future::pending().await;
         }
         // An error is met again, and handled, by the write.
-        let _ready = self.terminal.writable().await;
+        if let Ok(ready) = self.terminal.writable().await {
+            self.closed = ready.ready().is_write_closed();
+        }
     }
 
     /// Writes as much as the terminal takes.
@@ -118,9 +122,12 @@ impl Keyboard {
                 });
                 match written {
                     Ok(count) => keys.bytes.advance(count),
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock && !self.closed => {
+                        return;
+                    }
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                    // The child is gone: its end is on the way, and nobody reads this any more.
+                    // The child is gone: its end is on the way, and nobody reads this any more. A
+                    // terminal that was full then stays full, and says so for ever.
                     Err(_) => keys.bytes.clear(),
                 }
             }

@@ -225,7 +225,7 @@ impl Session {
         self.description.attached_ms = now_ms;
         self.face.lock().attached_ms = now_ms;
         self.filter_for_terminals();
-        self.arrived(attach.from.is_some());
+        self.arrived();
         self.note_viewers();
         let before = self.screen.size();
         self.size_by_viewers();

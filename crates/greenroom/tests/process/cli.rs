@@ -1,0 +1,127 @@
+//! The command line as people and scripts use it: codes, errors, pipes.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Output, Stdio};
+
+use greenroom_testkit::{Home, create, process};
+use serde_json::Value;
+
+use crate::support::home;
+
+fn run(home: &Home, line: &str) -> Output {
+    home.command(line.split(' ')).output().unwrap()
+}
+
+/// A command ends with this code, and says nothing of a panic.
+#[track_caller]
+fn check(home: &Home, line: &str, code: i32) -> Output {
+    let output = run(home, line);
+    assert_eq!(output.status.code(), Some(code), "{line}: {output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!said.contains("panicked"), "{line}: {said}");
+    assert_eq!(said.is_empty(), code == 0, "{line}: an error is told, and nothing else: {said}");
+    output
+}
+
+#[test]
+fn exit_codes_say_what_happened() {
+    let home = home();
+    // 5: there is no daemon, and this verb does not start one.
+    check(&home, "daemon status", 5);
+    check(&home, "daemon stop", 0);
+    // The first that needs one starts it.
+    check(&home, "new -d -n one -- sleep 1000", 0);
+    check(&home, "daemon status", 0);
+    check(&home, "ls", 0);
+    check(&home, "new -d -- /no/such/program", 1);
+    check(&home, "ls --no-such-flag", 2);
+    check(&home, "attach one", 2);
+    check(&home, "kill nobody", 3);
+    check(&home, "wait one --text never --timeout 0.1", 4);
+    check(&home, "rename one two", 0);
+    check(&home, "kill two", 0);
+    check(&home, "forget two", 0);
+    // 6: others could have put something else in the socket's place.
+    let runtime = home.path().join("run");
+    fs::set_permissions(&runtime, Permissions::from_mode(0o777)).unwrap();
+    check(&home, "ls", 6);
+    fs::set_permissions(&runtime, Permissions::from_mode(0o700)).unwrap();
+    check(&home, "daemon stop", 0);
+    check(&home, "daemon status", 5);
+}
+
+#[test]
+fn errors_for_programs_are_json_on_standard_error() {
+    let home = home();
+    let _daemon = home.start();
+    let cases = [
+        ("kill nobody --json", 3, "not_found"),
+        ("--json new -d -- /no/such/program", 1, "spawn"),
+        ("--json resize nobody 1x1", 3, "not_found"),
+    ];
+    for (line, code, kind) in cases {
+        let output = check(&home, line, code);
+        assert!(output.stdout.is_empty(), "{line}: {output:?}");
+        let error: Value = serde_json::from_slice(&output.stderr).unwrap();
+        assert_eq!(error["error"]["kind"], kind, "{line}");
+        assert!(error["error"]["message"].as_str().is_some_and(|it| !it.is_empty()), "{line}");
+    }
+    let output = check(&home, "new -d --json -n one -- sleep 1000", 0);
+    let session: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(session["name"], "one");
+    let list: Value = serde_json::from_slice(&check(&home, "ls --json", 0).stdout).unwrap();
+    assert_eq!(list.as_array().map(Vec::len), Some(1), "{list}");
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let home = home();
+    let _daemon = home.start();
+    let mut connection = home.connect();
+    for number in 0..20 {
+        create(&mut connection, &format!("session-{number}"), "read line");
+    }
+    create(&mut connection, "talker", "seq 1 20000; echo said; read line");
+    check(&home, "wait talker --text said --after 0 --timeout 20", 0);
+    for line in ["ls", "ls --json", "read talker --history", "logs", "man"] {
+        let mut command = home.command(line.split(' '));
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // Nobody reads, from the first byte on.
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!said.contains("panicked"), "{line}: {said}");
+        assert_eq!(output.status.code(), Some(0), "{line}: {said}");
+    }
+}
+
+#[test]
+fn without_a_terminal_no_colour_is_written() {
+    let home = home();
+    let _daemon = home.start();
+    create(&mut home.connect(), "one", "read line");
+    let output = check(&home, "ls", 0);
+    assert!(!output.stdout.contains(&0x1b), "{output:?}");
+}
+
+#[test]
+fn the_daemon_that_starts_by_itself_is_the_only_one_and_can_be_stopped() {
+    let home = home();
+    // Many at once: all of them want a daemon, and one is enough.
+    let start = || home.command(["ls"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+    let children: Vec<_> = (0..6).map(|_| start().unwrap()).collect();
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
+    let status = check(&home, "daemon status --json", 0);
+    let status: Value = serde_json::from_slice(&status.stdout).unwrap();
+    let pid = u32::try_from(status["pid"].as_u64().unwrap()).unwrap();
+    assert_eq!(home.processes(), [pid]);
+    check(&home, "new -d -n kept -- sleep 1000", 0);
+    check(&home, "daemon restart", 0);
+    assert!(!process::lives(pid));
+    let list = String::from_utf8(check(&home, "ls", 0).stdout).unwrap();
+    assert!(list.contains("kept"), "{list}");
+}

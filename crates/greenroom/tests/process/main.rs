@@ -1,0 +1,33 @@
+//! The whole program in its own processes: what survives, what is refused, what is left behind.
+//!
+//! One file a subject; the letters in the comments (K1, B2, …) are the rows of the fault table.
+//! Every test has a home of its own. `GREENROOM_FULL=1` asks for the numbers of that table instead
+//! of the smaller ones of the suite.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "whatever fails in a test's helper fails the test"
+)]
+
+mod access;
+mod attach;
+mod cli;
+mod daemon_killed;
+mod disk;
+mod endings;
+mod family;
+mod holder_killed;
+mod idle;
+mod input;
+mod json;
+mod limits;
+mod malformed;
+mod replay;
+mod run;
+mod slow;
+mod steps;
+mod support;
+mod terminal;
+mod two_daemons;
+mod upgrade;
+mod vanishing;

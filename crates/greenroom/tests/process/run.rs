@@ -1,0 +1,88 @@
+//! `run`: a program with its input and output here, as in any pipe.
+
+use std::io::{Read as _, Write as _};
+use std::process::{Command, Output, Stdio};
+
+use greenroom_testkit::{Home, LINE, Lines, count, line, session_list};
+
+use crate::support::home;
+
+fn command(home: &Home, script: &str) -> Command {
+    let mut command = home.command(["run", "--", "sh", "-c", script]);
+    command.stdin(Stdio::null());
+    command
+}
+
+fn run(home: &Home, script: &str) -> Output {
+    command(home, script).output().unwrap()
+}
+
+#[test]
+fn the_exit_code_is_that_of_the_program() {
+    let home = home();
+    let _daemon = home.start();
+    for (script, code) in [("exit 0", 0), ("exit 7", 7), ("kill -9 $$", 137), ("exit 255", 255)] {
+        let output = run(&home, script);
+        assert_eq!(output.status.code(), Some(code), "{script}: {output:?}");
+    }
+    let output = home.command(["run", "--", "/no/such/program"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(session_list(&mut home.connect(), true).is_empty(), "nothing is kept of them");
+}
+
+#[test]
+fn what_is_read_here_is_typed_there() {
+    let home = home();
+    let _daemon = home.start();
+    let script = "stty -echo; while read line; do echo got $line; done; echo end";
+    let mut command = home.command(["run", "--", "sh", "-c", script]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut output = child.stdout.take().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"one\ntwo\n").unwrap();
+    drop(input);
+    let mut text = String::new();
+    output.read_to_string(&mut text).unwrap();
+    assert!(child.wait().unwrap().success());
+    // What was typed before the echo was off may be shown.
+    assert!(text.ends_with("got one\r\ngot two\r\nend\r\n"), "{text:?}");
+}
+
+#[test]
+fn output_through_a_pipe_is_whole_although_the_daemon_is_killed() {
+    let home = home();
+    let mut daemon = home.start();
+    let total = count(100_000, 2_000_000) as u64;
+    let script = format!("stty -onlcr; seq -f '{LINE}' 1 {total}; exit 5");
+    let mut child = command(&home, &script).stdout(Stdio::piped()).spawn().unwrap();
+    let mut output = child.stdout.take().unwrap();
+    let (mut lines, mut buffer, mut killed) = (Lines::default(), vec![0; 64 << 10], 0);
+    loop {
+        let count = output.read(&mut buffer).unwrap();
+        if count == 0 {
+            break;
+        }
+        lines.feed(&buffer[..count]);
+        if killed < 5 && lines.count() > total * (killed + 1) / 6 {
+            daemon.restart(&home);
+            killed += 1;
+        }
+    }
+    assert_eq!((lines.count(), lines.begun().len()), (total, 0));
+    assert_eq!(lines.bytes(), total * (line(1).len() as u64 + 1));
+    assert_eq!(killed, 5);
+    assert_eq!(child.wait().unwrap().code(), Some(5));
+}
+
+#[test]
+fn a_fast_program_loses_nothing_on_its_way() {
+    let home = home();
+    let _daemon = home.start();
+    for round in 0..count(20, 1_000) {
+        let output = run(&home, &format!("seq 1 500; printf last-{round}; exit 3"));
+        assert_eq!(output.status.code(), Some(3), "{output:?}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        let numbers: String = (1..=500).map(|number| format!("{number}\r\n")).collect();
+        assert_eq!(text, format!("{numbers}last-{round}"), "round {round}");
+    }
+}
