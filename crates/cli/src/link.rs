@@ -36,6 +36,9 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// How much typed input is kept while the link is down: nobody types more, and a paste may be large.
 const MAX_KEPT: usize = 1 << 20;
 
+/// How long the daemon has to say goodbye: a person waits for their prompt.
+const FAREWELL: Duration = Duration::from_millis(500);
+
 /// An attached stream and its connection, if there is one.
 pub(crate) struct Link<'a> {
     context: &'a Context<'a>,
@@ -175,7 +178,13 @@ impl<'a> Link<'a> {
 
     /// Leaves the session.
     pub(crate) fn close(self) {
-        if let State::Up(connection) = self.state {
+        if let State::Up(mut connection) = self.state {
+            // A word of farewell, so that nobody is expected back, and whoever asks next sees that
+            // this one is gone. A daemon that does not answer is left all the same.
+            let stream = json!({"streamId": self.stream.id()});
+            if !connection.has_unsent() {
+                let _gone = connection.call_within("session.detach", &stream, FAREWELL);
+            }
             connection.close();
         }
     }

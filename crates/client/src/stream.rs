@@ -161,9 +161,6 @@ impl Stream {
     /// A lost connection.
     pub fn resize(&mut self, connection: &mut Connection, size: Size) -> Result<(), Error> {
         self.keep_size(size);
-        if self.options.read_only {
-            return Ok(());
-        }
         let payload = json!({"cols": size.cols(), "rows": size.rows()}).to_string();
         connection.send(kind::RESIZE, &self.session_id, payload.as_bytes())
     }
@@ -171,6 +168,12 @@ impl Stream {
     /// Keeps the size for when the stream is resumed.
     pub fn keep_size(&mut self, size: Size) {
         self.options.size = Some(size);
+    }
+
+    /// Its id on this connection.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
     }
 
     /// Leaves the session; nothing of this stream comes afterwards.
@@ -199,7 +202,7 @@ fn params(target: &str, options: &AttachOptions, from: Option<Offset>) -> Value 
         "lag": lag,
         "history": options.history,
     });
-    if let Some(size) = options.size.filter(|_| !options.read_only) {
+    if let Some(size) = options.size {
         params["cols"] = size.cols().into();
         params["rows"] = size.rows().into();
     }

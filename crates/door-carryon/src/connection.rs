@@ -4,7 +4,8 @@
 //! a client that types faster than the program reads waits, and only it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -49,8 +50,18 @@ pub(crate) struct Connection {
     pub(crate) streams: Streams,
     /// What happened and was not told yet. Whoever answers tells first.
     untold: Mutex<Receiver<HouseEvent>>,
-    /// The requests that run, by id, to be cancelled.
-    requests: Mutex<BTreeMap<String, Arc<Notify>>>,
+    /// The requests that run, in the order they came.
+    requests: Mutex<BTreeMap<u64, Running>>,
+    next_request: AtomicU64,
+}
+
+/// A request that runs.
+struct Running {
+    /// Its id as the client gave it, which need not be the only one.
+    id: String,
+    cancel: Arc<Notify>,
+    /// It waits for something that may never come.
+    waits: bool,
 }
 
 /// Serves a connection until its end, or the daemon's.
@@ -104,6 +115,7 @@ impl Connection {
             streams: Streams::default(),
             untold,
             requests: Mutex::default(),
+            next_request: AtomicU64::new(0),
         }
     }
 
@@ -133,9 +145,13 @@ impl Connection {
 
     /// Cancels a request of this connection; false if it does not run.
     pub(crate) fn cancel(&self, id: &Value) -> bool {
-        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = requests.get(&id.to_string());
-        found.map(|cancel| cancel.notify_one()).is_some()
+        let (requests, id) = (self.requests(), id.to_string());
+        let found = requests.values().rev().find(|running| running.id == id);
+        found.map(|running| running.cancel.notify_one()).is_some()
+    }
+
+    fn requests(&self) -> MutexGuard<'_, BTreeMap<u64, Running>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -172,9 +188,10 @@ async fn read(connection: Arc<Connection>, mut socket: OwnedReadHalf) {
     // Somebody who sent a request and closed their end still wants the answer; nobody waits for
     // what may never come.
     connection.streams.clear();
-    let running = connection.requests.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    running.values().for_each(|cancel| cancel.notify_one());
-    while requests.join_next().await.is_some() {}
+    let waits = |running: &&Running| running.waits;
+    connection.requests().values().filter(waits).for_each(|it| it.cancel.notify_one());
+    let rest = async { while requests.join_next().await.is_some() {} };
+    let _late = tokio::time::timeout(LAST_WORDS, rest).await;
 }
 
 /// Ends when the client is gone although what it sent is not all read: it may have typed at a
@@ -266,10 +283,10 @@ fn request(connection: &Arc<Connection>, payload: &[u8], requests: &mut JoinSet<
     let connection = Arc::clone(connection);
     let id = request.id.unwrap_or_default();
     let cancel = Arc::new(Notify::new());
-    let key = id.to_string();
-    let mut running = connection.requests.lock().unwrap_or_else(PoisonError::into_inner);
-    running.insert(key.clone(), Arc::clone(&cancel));
-    drop(running);
+    let serial = connection.next_request.fetch_add(1, Ordering::Relaxed);
+    let waits = request.method == methods::WAIT;
+    let running = Running { id: id.to_string(), cancel: Arc::clone(&cancel), waits };
+    connection.requests().insert(serial, running);
     requests.spawn(async move {
         let method = methods::call(&connection, &request.method, Params(request.params));
         let result = tokio::select! {
@@ -278,8 +295,7 @@ fn request(connection: &Arc<Connection>, payload: &[u8], requests: &mut JoinSet<
         };
         connection.out.room().await;
         answer(&connection, &id, result);
-        let mut running = connection.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        running.remove(&key);
+        connection.requests().remove(&serial);
     });
 }
 

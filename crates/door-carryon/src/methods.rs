@@ -41,10 +41,13 @@ struct Method {
 
 /// One row of the table: an `async fn` of the connection and the parameters.
 macro_rules! method {
-    ($name:literal, $function:path) => {
+    ($name:expr, $function:path) => {
         Method { name: $name, call: |connection, params| Box::pin($function(connection, params)) }
     };
 }
+
+/// The method that may take for ever.
+pub(crate) const WAIT: &str = "session.wait";
 
 /// The methods, as docs/protocol/native.md lists them.
 const METHODS: &[Method] = &[

@@ -107,6 +107,8 @@ async fn carry(
             connection.out.push(frames);
         }
         if last {
+            // The session stays until nothing of it can get lost with the daemon any more.
+            connection.out.flushed().await;
             break;
         }
     }

@@ -53,6 +53,20 @@ impl Outgoing {
         }
     }
 
+    /// Waits until the socket has taken everything, or the connection is gone.
+    pub async fn flushed(&self) {
+        loop {
+            let emptied = self.emptied.notified();
+            {
+                let queue = self.queue();
+                if queue.bytes == 0 || queue.closed {
+                    return;
+                }
+            }
+            emptied.await;
+        }
+    }
+
     /// Puts bytes in the queue, whatever it has. To be called after [`room`](Outgoing::room).
     pub fn push(&self, pieces: impl IntoIterator<Item = Bytes>) {
         let mut queue = self.queue();

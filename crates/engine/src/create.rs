@@ -64,11 +64,18 @@ impl Engine {
     /// Nothing is left behind then.
     pub async fn create(&self, caller: &Caller, new: New) -> Result<Info, Error> {
         caller.may_manage()?;
-        let options = self.house.options();
         check(&new)?;
-        if self.house.living() >= options.max_sessions {
-            return Err(Error::Limit { what: "sessions", most: options.max_sessions });
-        }
+        // In a task of its own: whoever asked may go away in the middle, and a holder that was
+        // started must become a session all the same, or nobody would know of it.
+        let (engine, caller) = (self.clone(), caller.clone());
+        let created = tokio::spawn(async move { engine.create_checked(&caller, new).await });
+        created.await.map_err(|_| Error::Stopping)?
+    }
+
+    async fn create_checked(&self, caller: &Caller, new: New) -> Result<Info, Error> {
+        let options = self.house.options();
+        let most = options.max_sessions;
+        let place = self.house.place(most).ok_or(Error::Limit { what: "sessions", most })?;
         let id = self.house.next_session();
         let description = describe(&new, &options, id);
         let spawn = spawn(&new, &options, &description);
@@ -81,6 +88,7 @@ impl Engine {
             ask(socket, spawn).await.map_err(|error| failure(error, program, cwd, no_holder))?;
         let record = Adopted::fresh(asked, description);
         let face = open(&self.house, record).map_err(|error| no_holder(io::Error::other(error)))?;
+        drop(place);
         let info = face.get();
         self.house.archive.created(LivingRecord::of(&info));
         self.audit(caller, "create", Some(id));

@@ -1,12 +1,15 @@
 //! The last bytes of a session that ended while a client was cut off: it comes back and still gets
 //! them, and the end after them.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use greenroom_model::{Offset, SessionId};
 use greenroom_screen::{Depth, Filter, Policy};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use crate::engine::{Engine, Past};
 use crate::event::Why;
@@ -14,17 +17,51 @@ use crate::journal::Journal;
 use crate::subscription::Outlet;
 use crate::{Attach, End, Error, Event, State, Subscription};
 
+/// How long whoever came for it has to take it all.
+const TO_TAKE: Duration = Duration::from_secs(10);
+
 /// What a session leaves for a client that was cut off.
 #[derive(Debug)]
 pub(crate) struct Encore {
     journal: Journal,
-    /// Somebody took it.
-    pub(crate) taken: Notify,
+    /// Who came for it.
+    taking: Mutex<Vec<Outlet>>,
+    /// Somebody came, or has taken it.
+    woken: Arc<Notify>,
+    /// Nobody wants it any more.
+    dismissed: AtomicBool,
 }
 
 impl Encore {
     pub(crate) fn new(journal: Journal) -> Encore {
-        Encore { journal, taken: Notify::new() }
+        let (taking, woken) = (Mutex::default(), Arc::new(Notify::new()));
+        Encore { journal, taking, woken, dismissed: AtomicBool::new(false) }
+    }
+
+    /// Nobody wants it any more.
+    pub(crate) fn dismiss(&self) {
+        self.dismissed.store(true, Ordering::Release);
+        self.woken.notify_one();
+    }
+
+    /// Waits until whoever is expected has come and taken everything, or time is up.
+    pub(crate) async fn given(&self, until: Instant) {
+        // Who comes at the last moment still has time.
+        let came = tokio::time::timeout_at(until, self.until(|taking| !taking.is_empty())).await;
+        if came.is_ok() {
+            let taken = self.until(|taking| taking.iter().all(Outlet::is_closed));
+            let _late = tokio::time::timeout(TO_TAKE, taken).await;
+        }
+    }
+
+    async fn until(&self, holds: impl Fn(&[Outlet]) -> bool) {
+        while !self.dismissed.load(Ordering::Acquire) && !holds(&self.taking()) {
+            self.woken.notified().await;
+        }
+    }
+
+    fn taking(&self) -> MutexGuard<'_, Vec<Outlet>> {
+        self.taking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -41,9 +78,7 @@ impl Engine {
         let from = attach.from.ok_or(Error::Ended(id))?;
         let missed = past.encore.as_ref().and_then(|encore| {
             let policy = attach.terminal.map(|_| self.house.options().policy());
-            let missed = missed(&encore.journal, from, past.info.offset, policy);
-            encore.taken.notify_one();
-            missed
+            missed(&encore.journal, from, past.info.offset, policy)
         });
         let (start, events) = match missed {
             Some(events) => (from, events),
@@ -58,10 +93,15 @@ impl Engine {
 
     fn last_words(&self, past: &Past, start: Offset, events: Vec<Event>, end: End) -> Subscription {
         let subscription = self.house.next_subscription();
+        let woken = past.encore.as_ref().map(|encore| Arc::clone(&encore.woken));
         let (outlet, subscription) =
-            Outlet::new(subscription, past.info.clone(), start, Arc::new(Notify::new()));
+            Outlet::new(subscription, past.info.clone(), start, woken.unwrap_or_default());
         events.into_iter().for_each(|event| outlet.send(event));
         outlet.send(Event::Ended(end));
+        if let Some(encore) = &past.encore {
+            encore.taking().push(outlet);
+            encore.woken.notify_one();
+        }
         subscription
     }
 }

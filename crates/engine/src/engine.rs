@@ -1,7 +1,7 @@
 //! The house: which sessions there are, living and ended, and who is told what happens.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -33,6 +33,8 @@ pub(crate) struct House {
     next_session: AtomicU64,
     next_subscription: AtomicU64,
     next_client: AtomicU64,
+    /// Sessions that are being made.
+    creating: AtomicUsize,
 }
 
 /// A session as the house knows it.
@@ -64,6 +66,7 @@ impl Engine {
             next_session: AtomicU64::new(next.0.max(1)),
             next_subscription: AtomicU64::new(1),
             next_client: AtomicU64::new(1),
+            creating: AtomicUsize::new(0),
         };
         Engine { house: Arc::new(house) }
     }
@@ -141,8 +144,16 @@ impl House {
         SubscriptionId(self.next_subscription.fetch_add(1, Ordering::Relaxed))
     }
 
-    pub(crate) fn living(&self) -> usize {
-        self.sessions().values().filter(|it| matches!(it, Entry::Living(_))).count()
+    /// Takes a place for a session that is to be made, if there is one; it is free again when what
+    /// is returned is dropped, by when the session counts itself.
+    pub(crate) fn place(self: &Arc<House>, most: usize) -> Option<Place> {
+        let sessions = self.sessions();
+        let living = sessions.values().filter(|it| matches!(it, Entry::Living(_))).count();
+        if living + self.creating.load(Ordering::Relaxed) >= most {
+            return None;
+        }
+        self.creating.fetch_add(1, Ordering::Relaxed);
+        Some(Place(Arc::clone(self)))
     }
 
     /// A session ended: from now on it is answered for from its record.
@@ -168,6 +179,15 @@ impl House {
             let (info, checkpoint) = (past.info.clone(), past.checkpoint.clone());
             *past = Arc::new(Past { info, checkpoint, encore: None });
         }
+    }
+}
+
+/// A place for a session that is being made.
+pub(crate) struct Place(Arc<House>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.creating.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -122,15 +122,18 @@ fn typed_lines(bytes: &[u8]) -> Vec<String> {
     lines.collect()
 }
 
-/// Appends typed lines to typed lines: the first goes on where the last ended.
+/// Appends typed lines to typed lines: the first goes on where the last ended. What is too much to
+/// be an echo that somebody waits behind is not remembered.
 fn extend_typed(typed: &mut Vec<String>, more: Vec<String>) {
+    let bytes: usize = typed.iter().map(|line| line.len() + 1).sum();
+    if bytes > MAX_TYPED {
+        return;
+    }
     let mut more = more.into_iter();
-    if let (Some(last), Some(first)) = (typed.last_mut(), more.next())
-        && last.len() < MAX_TYPED
-    {
+    if let (Some(last), Some(first)) = (typed.last_mut(), more.next()) {
         last.push_str(&first);
     }
-    typed.extend(more.take(MAX_TYPED));
+    typed.extend(more);
 }
 
 /// What a prompt ends with, besides blanks.

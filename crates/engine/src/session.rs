@@ -139,12 +139,16 @@ pub(crate) struct Session {
     updating: Option<Instant>,
     /// When something was printed or typed last.
     active: Instant,
+    /// When the last turn ended.
+    turned: Instant,
     /// Something changed in this turn that waits and viewers want to know.
     changed: bool,
     killers: Vec<Reply<()>>,
     /// Who was cut off and may come back.
     absent: Option<Absent>,
     eager: Eager,
+    /// The terminal's size, if the screen was restored with another.
+    misfit: Option<Size>,
 }
 
 /// What a session begins with.
@@ -173,6 +177,7 @@ impl Session {
         let mut session = Session {
             absent: None,
             eager: Eager::default(),
+            misfit: Some(hello.size).filter(|&size| size != screen.size()),
             options: house.options(),
             saves: Saves::at(screen.offset()),
             journal: Journal::at(hello.kept),
@@ -184,6 +189,7 @@ impl Session {
             held: Vec::new(),
             updating: None,
             active: Instant::now(),
+            turned: Instant::now(),
             changed: false,
             killers: Vec::new(),
             house,
@@ -225,7 +231,10 @@ impl Session {
     /// Waits until there is something to do.
     async fn wake(&mut self, inbox: &mut mpsc::Receiver<Msg>, turn: &mut Vec<Msg>) -> Wake {
         let deadline = self.deadline();
-        let reading = !self.viewers.is_blocked(self.options.lag_bytes) && !self.waits_for_absent();
+        let waited_for = self.viewers.is_blocked(self.options.lag_bytes) || self.waits_for_absent();
+        // Who wants an end of it must not wait for somebody who does not read: all that can still
+        // come is what the holder has.
+        let reading = !waited_for || !self.killers.is_empty();
         // Nobody is answered before everything printed so far has been taken.
         let caught_up = self.is_caught_up();
         let time = async {
@@ -253,7 +262,8 @@ impl Session {
 
     /// When to look again if nothing happens.
     fn deadline(&self) -> Option<Instant> {
-        let updating = self.updating.filter(|_| !self.held.is_empty() || self.viewers.is_due());
+        let wanted = !self.held.is_empty() || self.viewers.is_due() || !self.waits.is_empty();
+        let updating = self.updating.filter(|_| wanted);
         [
             self.viewers.due(),
             self.waits.due(self.active),
@@ -263,6 +273,8 @@ impl Session {
         ]
         .into_iter()
         .flatten()
+        // What was due then has been seen to, or waits for something that will wake us.
+        .filter(|&due| due > self.turned)
         .min()
     }
 
@@ -303,6 +315,7 @@ impl Session {
     /// After what happened: whoever looks, waits or watches gets to know.
     fn end_turn(&mut self) {
         let now = Instant::now();
+        self.fit_terminal();
         self.updating = match (self.screen.is_synchronized(), self.updating) {
             (false, _) => None,
             (true, since) => Some(since.unwrap_or(now)),
@@ -316,7 +329,9 @@ impl Session {
         }
         self.serve_viewers(now, settled);
         self.save_if_due(now);
+        self.trim_journal();
         self.changed = false;
+        self.turned = now;
     }
 
     fn rename(&mut self, name: String) -> String {

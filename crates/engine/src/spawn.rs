@@ -46,7 +46,13 @@ pub(crate) async fn ask(socket: Socket, spawn: Spawn) -> Result<(Link, Hello, Ow
     let mut link = Link::new(UnixStream::from_std(socket)?);
     link.say(&ToHolder::Spawn(Box::new(spawn)));
     let introduced = tokio::time::timeout(INTRODUCTION, link.introduction()).await;
-    let (hello, terminal) = introduced.map_err(|_| LinkError::Gone)??;
+    let Ok(introduced) = introduced else {
+        // Whatever it starts after all ends at once.
+        link.say(&ToHolder::Kill { grace_ms: 0 });
+        link.say(&ToHolder::Release);
+        return Err(LinkError::Gone);
+    };
+    let (hello, terminal) = introduced?;
     // The description comes back as it was sent.
     link.wait().await?;
     Ok((link, hello, terminal))

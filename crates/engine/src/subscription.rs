@@ -56,6 +56,7 @@ pub struct Subscription {
     pub start: Offset,
     events: mpsc::UnboundedReceiver<Event>,
     fill: Arc<Fill>,
+    ended: bool,
 }
 
 /// How full the way to a client is. Both ends see it.
@@ -78,6 +79,9 @@ pub(crate) struct Outlet {
 impl Subscription {
     /// The next event; none after the end.
     pub async fn next(&mut self) -> Option<Event> {
+        if self.ended {
+            return None;
+        }
         let event = self.events.recv().await?;
         self.took(&event);
         Some(event)
@@ -90,7 +94,8 @@ impl Subscription {
         Some(event)
     }
 
-    fn took(&self, event: &Event) {
+    fn took(&mut self, event: &Event) {
+        self.ended |= matches!(event, Event::Ended(_));
         let cost = cost(event);
         let left = self.fill.bytes.fetch_sub(cost, Ordering::AcqRel) - cost;
         if left == 0 && self.fill.asked.swap(false, Ordering::AcqRel) {
@@ -122,7 +127,7 @@ impl Outlet {
             closed: AtomicBool::new(false),
         });
         let outlet = Outlet { events: sender, fill: Arc::clone(&fill) };
-        (outlet, Subscription { id, info, start, events, fill })
+        (outlet, Subscription { id, info, start, events, fill, ended: false })
     }
 
     /// Puts an event in. The bound is the caller's to mind.

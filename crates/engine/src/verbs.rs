@@ -172,10 +172,15 @@ impl Engine {
         attach.read_only |= !caller.rights.write;
         let client = caller.id;
         self.audit(caller, "attach", Some(id));
-        if let (Entry::Ended(past), true) = (self.entry(id)?, attach.from.is_some()) {
-            return self.attach_ended(id, &past, attach).await;
+        let asked = self.ask(id, |reply| Msg::Attach { client, attach, reply }).await;
+        match (asked, attach.from) {
+            // It has ended, perhaps this very moment; who was attached before still gets the end.
+            (Err(Error::Ended(_)), Some(_)) => match self.entry(id)? {
+                Entry::Ended(past) => self.attach_ended(id, &past, attach).await,
+                Entry::Living(_) => Err(Error::Ended(id)),
+            },
+            (asked, _) => asked,
         }
-        self.ask(id, |reply| Msg::Attach { client, attach, reply }).await
     }
 
     /// Ends a subscription before its receiver is dropped.
@@ -258,7 +263,7 @@ impl Engine {
         caller.may_manage()?;
         let Entry::Ended(past) = self.entry(id)? else { return Err(Error::Running(id)) };
         if let Some(encore) = &past.encore {
-            encore.taken.notify_one();
+            encore.dismiss();
         }
         let (answer, answered) = oneshot::channel();
         let done = Box::new(|result| drop(answer.send(result)));

@@ -1,12 +1,26 @@
 //! Who is the daemon: the one that holds the lock. A socket file cannot say it, a lock ends with
 //! its process whatever way that ended.
 
+use std::error::Error;
+use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
+
+/// Another daemon has the lock.
+#[derive(Debug)]
+pub(crate) struct Taken(String);
+
+impl fmt::Display for Taken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "another daemon runs already (process {})", self.0)
+    }
+}
+
+impl Error for Taken {}
 
 /// The lock, held as long as this lives.
 #[derive(Debug)]
@@ -31,7 +45,7 @@ impl Lock {
             Err(TryLockError::WouldBlock) => {
                 let mut pid = String::new();
                 file.take(32).read_to_string(&mut pid).unwrap_or_default();
-                bail!("another daemon runs already (process {})", pid.trim());
+                return Err(Taken(pid.trim().to_owned()).into());
             }
             Err(TryLockError::Error(error)) => {
                 return Err(error).with_context(|| format!("locking `{}`", path.display()));

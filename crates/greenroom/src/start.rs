@@ -7,10 +7,15 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::lock::Taken;
+
 /// What the daemon says once it can be reached.
 const READY: &str = "ready\n";
 
-/// The descriptor it says it on.
+/// What it says if another one was faster, which then is or soon will be reachable.
+const TAKEN: &str = "taken\n";
+
+/// The variable that says it was started by us.
 pub(crate) const TOLD: &str = "GREENROOM_STARTED_BY";
 
 /// How long a daemon has to come up: it may have hundreds of sessions to take up.
@@ -34,6 +39,7 @@ pub(crate) fn start() -> Result<()> {
     let mut said = String::new();
     match ours.read_to_string(&mut said) {
         Ok(_) if said == READY => Ok(()),
+        Ok(_) if said == TAKEN => child.wait().map(drop).context("waiting for the daemon"),
         Ok(_) if said.is_empty() => {
             let status = child.wait().context("waiting for the daemon")?;
             bail!("the daemon ended at once ({status}); its log may say why")
@@ -50,6 +56,7 @@ pub(crate) fn start() -> Result<()> {
 pub(crate) fn told(result: Result<(), &anyhow::Error>) {
     let text = match result {
         Ok(()) => READY.to_owned(),
+        Err(error) if error.is::<Taken>() => TAKEN.to_owned(),
         Err(error) => format!("{error:#}\n"),
     };
     let mut out = std::io::stdout();

@@ -10,11 +10,7 @@
 //!
 //! Everything here panics when it fails: it is a test that fails then. Not here: the tests, which
 //! are with the program (`greenroom`), and the path of its binary, which only they know.
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "whatever fails here fails the test that called it"
-)]
+#![expect(clippy::expect_used, reason = "whatever fails here fails the test that called it")]
 
 mod daemon;
 mod home;

@@ -192,8 +192,8 @@ impl Watcher<'_> {
 
     fn resize(&mut self, now: Instant) -> Result<()> {
         match terminal::size() {
-            Some(size) if !self.read_only => self.link.resize(size, now),
-            _ => Ok(()),
+            Some(size) => self.link.resize(size, now),
+            None => Ok(()),
         }
     }
 

@@ -268,8 +268,8 @@ fn what_is_typed_and_sized_goes_out_as_frames_and_a_viewer_never_sizes() {
         let size = daemon.frame().unwrap();
         assert_eq!((size.kind, size.id.as_str()), (kind::RESIZE, "native-1"));
         let params = daemon.expect("session.attach").attach(0);
-        assert_eq!((&params["readOnly"], &params["cols"]), (&json!(true), &Value::Null));
-        assert!(daemon.frame().is_none());
+        assert_eq!((&params["readOnly"], &params["cols"]), (&json!(true), &json!(100)));
+        assert_eq!(daemon.frame().map(|frame| frame.kind), Some(kind::RESIZE));
     });
     let mut connection = Connection::open(socket, &identity()).unwrap();
     let size = Size::new(100, 30).unwrap();

@@ -21,6 +21,12 @@ const RETRY: Duration = Duration::from_millis(500);
 /// A disk that is full may be so for days; trying costs next to nothing.
 const LONGEST_RETRY: Duration = Duration::from_secs(30);
 
+/// How long clients have to take the last bytes.
+const LAST_BYTES: Duration = Duration::from_secs(10);
+
+/// How much a session must have printed for it to be worth giving its memory back.
+const MUCH: u64 = 1 << 20;
+
 /// How long a holder has to hear that it may go.
 const FAREWELL: Duration = Duration::from_secs(5);
 
@@ -48,15 +54,23 @@ impl Session {
         self.viewers.tell_end(&Event::Ended(end));
         self.house.tell(HouseEvent::Ended(id, end));
         // Only the holder keeps the terminal: if it was killed, the child must get its hangup.
+        self.keyboard.close();
         drop(self.keyboard);
         archive(&self.house, record).await;
         self.house.archived(id);
+        // The holder stays while somebody has not got the last bytes, which only it would still have
+        // if this daemon were killed now.
+        let _late = tokio::time::timeout(LAST_BYTES, self.viewers.gone()).await;
         if let Some((until, encore)) = expected.zip(encore) {
             // The holder stays, in case the next daemon has to give the encore.
-            let _late = tokio::time::timeout_at(until, encore.taken.notified()).await;
+            encore.given(until).await;
             self.house.no_encore(id);
         }
         farewell(&mut self.link, id).await;
+        if self.screen.offset().0 > MUCH {
+            drop(self.screen);
+            greenroom_pty::return_free_memory();
+        }
     }
 
     /// Takes what was asked before the end: whoever looks or waits gets an answer.

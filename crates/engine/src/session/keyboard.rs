@@ -90,6 +90,11 @@ impl Keyboard {
         }
     }
 
+    /// Nobody can type any more: whoever waits for room is told.
+    pub(super) fn close(&self) {
+        self.room.close();
+    }
+
     /// Gives back room that was reserved for nothing.
     pub(super) fn release(&self, bytes: usize) {
         self.room.add_permits(bytes);

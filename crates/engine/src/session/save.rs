@@ -24,6 +24,9 @@ const REST_BYTES: u64 = 16 << 10;
 /// How long a session must be quiet to be at rest.
 const REST: Duration = Duration::from_millis(500);
 
+/// How long after a resize: soon, but once for a window that is being dragged.
+const AFTER_RESIZE: Duration = Duration::from_millis(20);
+
 /// How much is kept of what attached clients have taken: what a connection may have on its way.
 const IN_FLIGHT: u64 = 1 << 20;
 
@@ -57,7 +60,7 @@ impl Saves {
 
     /// The size is not in the bytes: a restored screen must have it.
     pub(super) fn resized(&mut self) {
-        self.rest = Some(Instant::now() + REST);
+        self.rest = Some(Instant::now() + AFTER_RESIZE);
     }
 
     /// There is something to let go of.
@@ -71,6 +74,14 @@ impl Saves {
 }
 
 impl Session {
+    /// Lets go of what no client can ask for any more; the holder has more until the checkpoint.
+    pub(super) fn trim_journal(&mut self) {
+        let keep = self.keep(self.screen.offset());
+        if keep - self.journal.start() > IN_FLIGHT {
+            self.journal.trim(keep);
+        }
+    }
+
     pub(super) fn save_if_due(&mut self, now: Instant) {
         let rests = self.saves.rest.is_some_and(|rest| now >= rest);
         if !rests && self.saves.end - self.saves.at < self.options.keep_bytes / FULL_SHARE {

@@ -32,6 +32,16 @@ impl Session {
         self.house.tell(HouseEvent::Resized(self.description.id, size));
     }
 
+    /// Gives a restored screen the terminal's size, which changed after the last checkpoint. Not
+    /// before what was printed since then has been taken: most of it was made for the old size.
+    pub(super) fn fit_terminal(&mut self) {
+        if self.is_caught_up()
+            && let Some(size) = self.misfit.take()
+        {
+            self.resize(size);
+        }
+    }
+
     /// Sizes the session as the policy has it. Who only looks never counts.
     pub(super) fn size_by_viewers(&mut self) {
         let sizing = self.viewers.all.iter().filter(|viewer| !viewer.read_only);

@@ -125,8 +125,19 @@ impl Viewers {
 
     /// Tells everybody the last thing they will hear.
     pub(super) fn tell_end(&mut self, event: &Event) {
-        for viewer in self.all.drain(..) {
+        for viewer in &self.all {
             viewer.outlet.send(event.clone());
+        }
+    }
+
+    /// Waits until everybody has taken everything and gone.
+    pub(super) async fn gone(&mut self) {
+        loop {
+            self.all.retain(|viewer| !viewer.outlet.is_closed());
+            if self.all.is_empty() {
+                return;
+            }
+            self.woken.notified().await;
         }
     }
 

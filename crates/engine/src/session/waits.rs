@@ -59,6 +59,10 @@ impl Waits {
         self.all.push(Wait { matcher, mark, until, reply });
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// When to look again if nothing happens.
     pub(super) fn due(&self, active: Instant) -> Option<Instant> {
         let times = self

@@ -11,7 +11,7 @@ use greenroom_testkit::{
 };
 use serde_json::json;
 
-use crate::support::{call, enter, home, note, pid, wait_for_text};
+use crate::support::{call, enter, home, note, pid, wait_for_end, wait_for_text};
 
 #[test]
 fn a_killed_holder_takes_only_its_own_session_along() {
@@ -56,7 +56,12 @@ fn a_killed_holder_takes_only_its_own_session_along() {
 fn a_lost_session_stays_lost_for_the_next_daemon() {
     let home = home();
     let mut daemon = home.start();
-    let victim = create(&mut home.connect(), "victim", "exec sleep 1000");
+    let mut connection = home.connect();
+    let victim = create(&mut connection, "victim", "exec sleep 1000");
+    // The store takes one thing after the other: when this is forgotten, the victim is written.
+    create(&mut connection, "short", "exit 0");
+    wait_for_end(&mut connection, "short");
+    call(&mut connection, "session.forget", json!({"sessionId": "short"}));
     daemon.signal(Signal::KILL);
     daemon.wait_for_end();
     process::kill(pid(&victim, "holderPid"), Signal::KILL);

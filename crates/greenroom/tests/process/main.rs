@@ -6,6 +6,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::print_stderr,
     reason = "whatever fails in a test's helper fails the test"
 )]
 
@@ -20,6 +21,7 @@ mod holder_killed;
 mod idle;
 mod input;
 mod json;
+mod leftovers;
 mod limits;
 mod malformed;
 mod replay;
