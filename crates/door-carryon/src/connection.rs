@@ -14,7 +14,7 @@ use greenroom_engine::{Caller, HouseEvent, Rights, Typed};
 use greenroom_frame::binary::{self, Frame, FrameDecoder, kind};
 use greenroom_frame::rpc;
 use rustix::event::{PollFd, PollFlags, Timespec};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::UnixStream;
 use tokio::net::unix::OwnedReadHalf;
@@ -136,11 +136,15 @@ impl Connection {
         }
     }
 
-    fn respond(&self, message: &[u8]) {
-        match binary::encode(kind::JSON_RPC, "", message) {
-            Ok(frame) => self.out.push([Bytes::from(frame)]),
-            Err(error) => tracing::warn!(%error, "an answer does not fit a frame"),
-        }
+    /// Sends an answer; one that is too long for a frame says so instead.
+    fn respond(&self, id: &Value, message: &[u8]) {
+        let frame = binary::encode(kind::JSON_RPC, "", message).or_else(|error| {
+            let data = json!({"kind": "limit", "hint": "ask for fewer lines"});
+            let text = format!("the answer is too long: {error}");
+            let message = rpc::error(id, rpc::INTERNAL_ERROR, &text, &data);
+            binary::encode(kind::JSON_RPC, "", &message)
+        });
+        self.out.push(frame.map(Bytes::from));
     }
 
     /// Cancels a request of this connection; false if it does not run.
@@ -228,7 +232,11 @@ async fn take(connection: &Arc<Connection>, frame: Frame, requests: &mut JoinSet
         kind::STREAM_CLOSE => {
             let by_session = connection.streams.by_session(&frame.id);
             let id = by_session.map_or(frame.id, |it| crate::streams::stream_id(it.subscription));
-            connection.streams.remove(&id);
+            if let Some(stream) = connection.streams.by_stream(&id) {
+                // First the word, then the silence: it is not cut off, it leaves.
+                connection.door.engine.detach(stream.session, stream.subscription).await;
+                connection.streams.remove(&id);
+            }
         }
         // Frames this version does not know are skipped, as the contract says.
         _ => {}
@@ -277,7 +285,8 @@ fn request(connection: &Arc<Connection>, payload: &[u8], requests: &mut JoinSet<
         Ok(request) => request,
         Err(_) => {
             let (code, text) = (rpc::PARSE_ERROR, "Parse error");
-            return connection.respond(&rpc::error(&Value::Null, code, text, &Value::Null));
+            let answer = rpc::error(&Value::Null, code, text, &Value::Null);
+            return connection.respond(&Value::Null, &answer);
         }
     };
     let connection = Arc::clone(connection);
@@ -306,13 +315,14 @@ fn answer(connection: &Connection, id: &Value, result: Result<Answer, RpcError>)
             if then.is_none() {
                 connection.tell();
             }
-            connection.respond(&rpc::response(id, &value));
+            connection.respond(id, &rpc::response(id, &value));
             if let Some(then) = then {
                 then();
             }
         }
         Err(error) => {
-            connection.respond(&rpc::error(id, error.code, &error.message, &error.data));
+            let answer = rpc::error(id, error.code, &error.message, &error.data);
+            connection.respond(id, &answer);
         }
     }
 }

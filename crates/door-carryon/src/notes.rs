@@ -14,7 +14,7 @@ use crate::wire::{client_id, ended};
 pub(crate) fn notes(door: &Door, event: &HouseEvent) -> Vec<(&'static str, Value)> {
     match event {
         HouseEvent::Created(id) => {
-            let Ok(info) = door.engine.info(&id.to_string()) else { return vec![] };
+            let Some(info) = door.engine.get(*id) else { return vec![] };
             let note =
                 json!({"sessionId": info.native_id(), "name": info.name, "backend": "native"});
             vec![("session.created", note)]
@@ -62,7 +62,7 @@ pub(crate) fn frame(method: &str, params: &Value) -> Bytes {
 }
 
 fn native(door: &Door, id: SessionId) -> String {
-    door.engine.info(&id.to_string()).map_or_else(|_| id.to_string(), |info| info.native_id())
+    door.engine.get(id).map_or_else(|| id.to_string(), |info| info.native_id())
 }
 
 fn attachment(door: &Door, id: SessionId, client: greenroom_engine::ClientId) -> (Value, Value) {

@@ -11,6 +11,7 @@ use crate::archive::LivingRecord;
 use crate::engine::{Engine, now_ms};
 use crate::environment::{self, Variable};
 use crate::event::HouseEvent;
+use crate::find::number;
 use crate::link::LinkError;
 use crate::options::Options;
 use crate::session::expecting;
@@ -22,6 +23,9 @@ const MAX_NAME: usize = 128;
 
 /// The most arguments and variables together with their bytes, as the kernel takes them.
 const MAX_ARGUMENT_BYTES: usize = 1 << 20;
+
+/// How many numbers are tried for a new session.
+const TRIES: usize = 4;
 
 /// What a session runs.
 #[derive(Debug, Clone, Default)]
@@ -68,17 +72,27 @@ impl Engine {
         // In a task of its own: whoever asked may go away in the middle, and a holder that was
         // started must become a session all the same, or nobody would know of it.
         let (engine, caller) = (self.clone(), caller.clone());
-        let created = tokio::spawn(async move { engine.create_checked(&caller, new).await });
+        let created = tokio::spawn(async move {
+            for _ in 1..TRIES {
+                match engine.create_checked(&caller, &new).await {
+                    // The number belongs to a session that an earlier daemon began and nobody knows
+                    // of yet; the next number does not.
+                    Err(Error::Spawn { stage: Stage::Socket, .. }) => {}
+                    other => return other,
+                }
+            }
+            engine.create_checked(&caller, &new).await
+        });
         created.await.map_err(|_| Error::Stopping)?
     }
 
-    async fn create_checked(&self, caller: &Caller, new: New) -> Result<Info, Error> {
+    async fn create_checked(&self, caller: &Caller, new: &New) -> Result<Info, Error> {
         let options = self.house.options();
         let most = options.max_sessions;
         let place = self.house.place(most).ok_or(Error::Limit { what: "sessions", most })?;
-        let id = self.house.next_session();
-        let description = describe(&new, &options, id);
-        let spawn = spawn(&new, &options, &description);
+        let id = place.id;
+        let description = describe(new, &options, id);
+        let spawn = spawn(new, &options, &description);
         let program = String::from_utf8_lossy(&spawn.program).into_owned();
         let cwd = description.cwd.clone();
         let no_holder =
@@ -146,6 +160,9 @@ fn check(new: &New) -> Result<(), Error> {
 pub(crate) fn check_name(name: &str) -> Result<(), Error> {
     if name.is_empty() || name.len() > MAX_NAME {
         return Err(Error::Invalid(format!("a name has 1 to {MAX_NAME} bytes")));
+    }
+    if number(name).is_some() {
+        return Err(Error::Invalid(format!("`{name}` is how a session is called by its number")));
     }
     if name.chars().any(char::is_control) || name.trim() != name {
         return Err(Error::Invalid(format!("`{}` cannot be a name", name.escape_debug())));

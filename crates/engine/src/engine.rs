@@ -1,7 +1,7 @@
 //! The house: which sessions there are, living and ended, and who is told what happens.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -34,7 +34,7 @@ pub(crate) struct House {
     next_subscription: AtomicU64,
     next_client: AtomicU64,
     /// Sessions that are being made.
-    creating: AtomicUsize,
+    creating: Mutex<BTreeSet<SessionId>>,
 }
 
 /// A session as the house knows it.
@@ -66,7 +66,7 @@ impl Engine {
             next_session: AtomicU64::new(next.0.max(1)),
             next_subscription: AtomicU64::new(1),
             next_client: AtomicU64::new(1),
-            creating: AtomicUsize::new(0),
+            creating: Mutex::default(),
         };
         Engine { house: Arc::new(house) }
     }
@@ -131,7 +131,7 @@ impl House {
         let _nobody = self.events.send(event);
     }
 
-    pub(crate) fn next_session(&self) -> SessionId {
+    fn next_session(&self) -> SessionId {
         SessionId(self.next_session.fetch_add(1, Ordering::Relaxed))
     }
 
@@ -144,16 +144,27 @@ impl House {
         SubscriptionId(self.next_subscription.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Takes a place for a session that is to be made, if there is one; it is free again when what
+    /// Takes a number and a place for a session that is to be made, if there is one; it is free again when what
     /// is returned is dropped, by when the session counts itself.
     pub(crate) fn place(self: &Arc<House>, most: usize) -> Option<Place> {
         let sessions = self.sessions();
         let living = sessions.values().filter(|it| matches!(it, Entry::Living(_))).count();
-        if living + self.creating.load(Ordering::Relaxed) >= most {
+        let mut creating = self.creating();
+        if living + creating.len() >= most {
             return None;
         }
-        self.creating.fetch_add(1, Ordering::Relaxed);
-        Some(Place(Arc::clone(self)))
+        let id = self.next_session();
+        creating.insert(id);
+        Some(Place { id, house: Arc::clone(self) })
+    }
+
+    fn creating(&self) -> MutexGuard<'_, BTreeSet<SessionId>> {
+        self.creating.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a session is here, or being made.
+    pub(crate) fn knows(&self, id: SessionId) -> bool {
+        self.sessions().contains_key(&id) || self.creating().contains(&id)
     }
 
     /// A session ended: from now on it is answered for from its record.
@@ -183,11 +194,15 @@ impl House {
 }
 
 /// A place for a session that is being made.
-pub(crate) struct Place(Arc<House>);
+pub(crate) struct Place {
+    /// Its number.
+    pub(crate) id: SessionId,
+    house: Arc<House>,
+}
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.0.creating.fetch_sub(1, Ordering::Relaxed);
+        self.house.creating().remove(&self.id);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use greenroom_model::SessionId;
 
+use crate::engine::Entry;
 use crate::{Engine, Error, Info, State};
 
 /// How much of a UUID or id must be given: less would be chance.
@@ -16,7 +17,16 @@ impl Engine {
     /// # Errors
     /// There is none, or several.
     pub fn find(&self, selector: &str) -> Result<SessionId, Error> {
+        if let Some(id) = number(selector).filter(|&id| self.get(id).is_some()) {
+            return Ok(id);
+        }
         find_in(&self.list(), selector)
+    }
+
+    /// The info of the session of a number.
+    #[must_use]
+    pub fn get(&self, id: SessionId) -> Option<Info> {
+        self.house.sessions().get(&id).map(Entry::info)
     }
 
     /// The info of the session a selector means.
@@ -25,18 +35,11 @@ impl Engine {
     /// There is none, or several.
     pub fn info(&self, selector: &str) -> Result<Info, Error> {
         let id = self.find(selector)?;
-        let sessions = self.house.sessions();
-        let entry = sessions.get(&id).ok_or_else(|| Error::NoSession(selector.to_owned()))?;
-        Ok(entry.info())
+        self.get(id).ok_or_else(|| Error::NoSession(selector.to_owned()))
     }
 }
 
 fn find_in(all: &[Info], selector: &str) -> Result<SessionId, Error> {
-    let digits = selector.strip_prefix('s').unwrap_or(selector);
-    let number = digits.parse().ok().map(SessionId);
-    if let Some(info) = all.iter().find(|info| Some(info.id) == number) {
-        return Ok(info.id);
-    }
     let is_named = |info: &&Info| info.name == selector;
     let begins = |info: &&Info| {
         let native = info.native_id();
@@ -48,6 +51,12 @@ fn find_in(all: &[Info], selector: &str) -> Result<SessionId, Error> {
     let named: Vec<&Info> = all.iter().filter(is_named).collect();
     let candidates = if named.is_empty() { all.iter().filter(begins).collect() } else { named };
     one_of(&candidates, selector)
+}
+
+/// The number a selector is, if it is one: `7` or `s7`.
+pub(crate) fn number(selector: &str) -> Option<SessionId> {
+    let digits = selector.strip_prefix('s').unwrap_or(selector);
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok().map(SessionId))?
 }
 
 fn one_of(candidates: &[&Info], selector: &str) -> Result<SessionId, Error> {

@@ -15,9 +15,9 @@ use crate::Engine;
 use crate::link::LinkError;
 use crate::spawn::{Adopted, meet, open};
 
-/// How long a holder has to introduce itself. It is asleep, and answers at once unless the machine
-/// is on its knees or somebody stopped it.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a holder has to introduce itself: it answers at once, unless the machine is on its knees
+/// or somebody stopped it. It is knocked at again a little later.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -29,7 +29,10 @@ pub struct Recovered {
 }
 
 impl Engine {
-    /// Meets every holder there is and takes its session up.
+    /// Meets every holder that is not known yet, and takes its session up.
+    ///
+    /// To be done again a little later: a holder that the last daemon started with its last breath
+    /// may not listen yet.
     ///
     /// # Errors
     /// The folder of the holders cannot be read.
@@ -38,7 +41,9 @@ impl Engine {
         let mut meetings = JoinSet::new();
         for entry in std::fs::read_dir(&folder)? {
             let path = entry?.path();
-            if path.extension().is_some_and(|it| it == "sock") {
+            let id = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok().map(SessionId));
+            let known = id.is_some_and(|id| self.house.knows(id));
+            if path.extension().is_some_and(|it| it == "sock") && !known {
                 meetings.spawn(async move { (knock(&path).await, path) });
             }
         }

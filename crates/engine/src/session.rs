@@ -26,7 +26,7 @@ use bytes::Bytes;
 use greenroom_model::{KeyEvent, Offset, Size};
 use greenroom_proto::{Description, Hello, ToHolder};
 use greenroom_screen::{Filter, Screen};
-use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::engine::House;
@@ -80,10 +80,10 @@ pub(crate) type Reply<T> = oneshot::Sender<Result<T, Error>>;
 
 /// Everything that can be asked of a session.
 pub(crate) enum Msg {
-    /// Somebody types; what it takes of the queue's room was reserved.
-    Type { typed: Typed, enter: bool, reserved: usize, reply: Reply<Offset> },
-    /// An attached client types; its room was reserved.
-    Input { from: SubscriptionId, bytes: Bytes },
+    /// Somebody types, in the room they took.
+    Type { typed: Typed, enter: bool, room: OwnedSemaphorePermit, reply: Reply<Offset> },
+    /// An attached client types, in the room it took.
+    Input { from: SubscriptionId, bytes: Bytes, room: OwnedSemaphorePermit },
     /// A new size, whoever is attached.
     Resize(Size, Reply<()>),
     /// A client's terminal has a new size.
@@ -111,6 +111,8 @@ pub(crate) struct Handle {
     pub(crate) inbox: mpsc::Sender<Msg>,
     /// Room for input, in bytes.
     pub(crate) room: Arc<Semaphore>,
+    /// How much there is in all.
+    pub(crate) room_bytes: usize,
 }
 
 /// One live session.
@@ -127,6 +129,8 @@ pub(crate) struct Session {
     filter: Option<Filter>,
     /// Bytes before this are past: they were printed before this daemon came.
     past: Offset,
+    /// What the holder has sent, which the screen may have seen before.
+    received: Offset,
     /// Queries before this were answered.
     answered: Offset,
     viewers: Viewers,
@@ -179,9 +183,10 @@ impl Session {
             eager: Eager::default(),
             misfit: Some(hello.size).filter(|&size| size != screen.size()),
             options: house.options(),
-            saves: Saves::at(screen.offset()),
+            saves: Saves::new(screen.offset(), hello.kept),
             journal: Journal::at(hello.kept),
             past: hello.end,
+            received: hello.kept,
             answered: hello.answered,
             viewers: Viewers::new(drained),
             waits: Waits::default(),
@@ -257,7 +262,7 @@ impl Session {
 
     /// Whether everything was taken that had been printed when this daemon came.
     fn is_caught_up(&self) -> bool {
-        self.screen.offset() >= self.past
+        self.received >= self.past
     }
 
     /// When to look again if nothing happens.
@@ -280,10 +285,16 @@ impl Session {
 
     fn apply(&mut self, msg: Msg) {
         match msg {
-            Msg::Type { typed, enter, reserved, reply } => {
+            Msg::Type { typed, enter, room, reply } => {
+                let reserved = room.num_permits();
+                room.forget();
                 self.type_in(typed, enter, reserved, reply);
             }
-            Msg::Input { from, bytes } => self.input(from, bytes),
+            Msg::Input { from, bytes, room } => {
+                // From here on the keyboard gives it back.
+                room.forget();
+                self.input(from, bytes);
+            }
             Msg::Resize(size, reply) => {
                 self.resize(size);
                 let _gone = reply.send(Ok(()));

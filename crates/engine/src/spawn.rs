@@ -99,11 +99,12 @@ pub(crate) fn open(house: &Arc<House>, adopted: Adopted) -> Result<Arc<Face>, Li
         let history = greenroom_screen::Options::default().with_history(options.history_lines);
         Screen::new(hello.size, history)
     });
-    let room = Arc::new(Semaphore::new(options.input_bytes.min(Semaphore::MAX_PERMITS)));
+    let room_bytes = options.input_bytes.min(Semaphore::MAX_PERMITS);
+    let room = Arc::new(Semaphore::new(room_bytes));
     let keyboard = crate::session::Keyboard::new(terminal, Arc::clone(&room))?;
     let face = Arc::new(Face::new(info(&hello, &description, &screen)));
     let (inbox, messages) = mpsc::channel(INBOX);
-    let handle = Handle { face: Arc::clone(&face), inbox, room };
+    let handle = Handle { face: Arc::clone(&face), inbox, room, room_bytes };
     house.sessions().insert(description.id, Entry::Living(handle));
     let beginning =
         Beginning { hello, description, screen, link, keyboard, face: Arc::clone(&face) };

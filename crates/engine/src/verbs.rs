@@ -1,5 +1,6 @@
 //! What can be done with a session: each verb checks who asks, finds the session and asks it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -53,14 +54,15 @@ impl Engine {
     ) -> Result<Offset, Error> {
         caller.may_write()?;
         let handle = self.living(id)?;
-        let most = self.house.options().input_bytes;
-        let reserved = typed_len(&typed);
+        let most = handle.room_bytes;
+        // Enter alone takes room, too.
+        let reserved = typed_len(&typed) + 1;
         let permits = u32::try_from(reserved).ok().filter(|_| reserved <= most);
         let permits = permits.ok_or(Error::Limit { what: "bytes typed at once", most })?;
-        let room = handle.room.try_acquire_many(permits).map_err(|_| Error::InputFull(id))?;
-        room.forget();
+        let room = handle.room.try_acquire_many_owned(permits);
+        let room = room.map_err(|_| Error::InputFull(id))?;
         self.audit(caller, "type", Some(id));
-        self.ask(id, |reply| Msg::Type { typed, enter, reserved, reply }).await
+        self.ask(id, |reply| Msg::Type { typed, enter, room, reply }).await
     }
 
     /// Types for an attached client, and waits until there is room.
@@ -77,14 +79,14 @@ impl Engine {
         caller.may_write()?;
         let handle = self.living(id)?;
         // No piece may be larger than all the room there is.
-        let most = self.house.options().input_bytes.clamp(1, 64 << 10);
+        let most = handle.room_bytes.clamp(1, 64 << 10);
         let mut rest = bytes;
         while !rest.is_empty() {
             let piece = rest.split_to(rest.len().min(most));
             let permits = piece.len() as u32;
-            let room = handle.room.acquire_many(permits).await.map_err(|_| Error::Ended(id))?;
-            room.forget();
-            let sent = handle.inbox.send(Msg::Input { from, bytes: piece }).await;
+            let room = Arc::clone(&handle.room).acquire_many_owned(permits).await;
+            let room = room.map_err(|_| Error::Ended(id))?;
+            let sent = handle.inbox.send(Msg::Input { from, bytes: piece, room }).await;
             sent.map_err(|_| Error::Ended(id))?;
         }
         Ok(())

@@ -32,6 +32,11 @@ use crate::{environment, host};
 /// How long connections have to take their last bytes.
 const FAREWELL: Duration = Duration::from_millis(200);
 
+/// When to look for late holders: a holder whose daemon is gone listens within milliseconds or
+/// ends, unless the machine is on its knees.
+const LATE_HOLDERS: [Duration; 3] =
+    [Duration::from_millis(100), Duration::from_millis(900), Duration::from_secs(3)];
+
 /// What the daemon is, apart from the sessions.
 struct Affairs {
     paths: Paths,
@@ -49,11 +54,17 @@ struct Affairs {
 ///
 /// Nothing here changes the umask: holders hand it on to the programs in sessions, and those want
 /// their user's. What must be private is made so by its mode.
-pub(crate) fn run(paths: Paths, ready: impl FnOnce()) -> Result<()> {
+///
+/// If it `waits`, a daemon that is just ending is waited for.
+pub(crate) fn run(paths: Paths, waits: bool, ready: impl FnOnce()) -> Result<()> {
     own_folder(&paths.run)?;
     own_folder(&paths.holders())?;
     own_folder(&paths.state)?;
-    let _lock = Lock::take(&paths.lock())?;
+    let _lock = if waits {
+        Lock::take_after(&paths.lock(), &paths.socket())?
+    } else {
+        Lock::take(&paths.lock())?
+    };
     let config = Config::load(&paths.config).map_err(|problems| complaint(&paths, &problems))?;
     let logs = log(&paths, &config)?;
     // A daemon started in a folder must not keep it from being unmounted.
@@ -112,10 +123,11 @@ async fn serve(
         () = listen(&affairs, listener) => {}
         () = watch(&affairs, signals) => {}
         () = retain(&affairs) => {}
+        () = look_again(&affairs) => {}
     }
-    tokio::time::sleep(FAREWELL).await;
     // The next daemon makes its own; until then a client sees at once that there is none.
     let _removed = std::fs::remove_file(affairs.paths.socket());
+    tokio::time::sleep(FAREWELL).await;
     let lines_lost = affairs.logs.dropped();
     tracing::info!(lines_lost, "the daemon ends; sessions live on");
     affairs.logs.flush(FAREWELL);
@@ -194,6 +206,22 @@ async fn retain(affairs: &Arc<Affairs>) {
             }
         }
     }
+}
+
+/// Looks for holders that an earlier daemon started and that were not listening yet when this one
+/// came. After the last look nothing wakes up here.
+async fn look_again(affairs: &Arc<Affairs>) {
+    for pause in LATE_HOLDERS {
+        tokio::time::sleep(pause).await;
+        match affairs.engine.recover().await {
+            Ok(found) if !found.sessions.is_empty() => {
+                tracing::warn!(sessions = found.sessions.len(), "late holders were taken up");
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%error, "late holders could not be looked for"),
+        }
+    }
+    std::future::pending().await
 }
 
 /// The signals the daemon minds.

@@ -6,9 +6,18 @@ use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
+
+/// How long a daemon that is ending or just starting is waited for: it has a few last bytes to
+/// send, or hundreds of sessions to take up.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often to look meanwhile.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Another daemon has the lock.
 #[derive(Debug)]
@@ -29,6 +38,23 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
+    /// Takes the lock as soon as a daemon that is ending lets go of it; one that listens does not
+    /// end.
+    pub(crate) fn take_after(path: &Path, socket: &Path) -> Result<Lock> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match Lock::take(path) {
+                Err(error) if error.is::<Taken>() && Instant::now() < deadline => {
+                    if UnixStream::connect(socket).is_ok() {
+                        return Err(error);
+                    }
+                    std::thread::sleep(PAUSE);
+                }
+                other => return other,
+            }
+        }
+    }
+
     /// Takes the lock, or says who has it.
     pub(crate) fn take(path: &Path) -> Result<Lock> {
         let opened = OpenOptions::new()

@@ -3,9 +3,12 @@
 //! The holder adopts orphans, so all of them are its descendants. First they are asked; those that
 //! are left after the grace are killed, again and again until there is none.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use greenroom_pty::{descendants, kill, kill_group};
+use greenroom_pty::{descendants_but, kill, kill_group};
 use rustix::process::{Pid, Signal};
 
 /// How long after killing to look again: a process that was being started while we looked.
@@ -14,6 +17,9 @@ const AGAIN: Duration = Duration::from_millis(10);
 /// How often to look again before those that are left are taken for unkillable (stuck in the
 /// kernel, or another user's): two seconds.
 const ROUNDS: u32 = 200;
+
+/// The program of the daemon, which lies beside the holder's.
+const DAEMON: &str = "greenroom";
 
 /// Somebody wants everything ended, and it is under way.
 #[derive(Debug)]
@@ -34,7 +40,7 @@ impl Killing {
                 kill_group(leader, signal.as_raw());
             }
         }
-        for pid in descendants(std::process::id()) {
+        for pid in descendants_but(std::process::id(), is_greenroom) {
             if leader.is_none() || group(pid) != leader {
                 for signal in signals {
                     kill(pid, signal.as_raw());
@@ -62,13 +68,37 @@ impl Killing {
         if now < self.next {
             return true;
         }
-        for pid in descendants(std::process::id()) {
+        for pid in descendants_but(std::process::id(), is_greenroom) {
             kill(pid, Signal::KILL.as_raw());
         }
         self.next = now + AGAIN;
         self.rounds -= 1;
         self.rounds > 0
     }
+}
+
+/// Whether a process is a daemon or another holder: whoever starts the daemon in a session makes it,
+/// and the holders it starts, descend from that session's holder. They are not the session's.
+fn is_greenroom(pid: u32) -> bool {
+    let leads = i32::try_from(pid)
+        .ok()
+        .and_then(Pid::from_raw)
+        .is_some_and(|it| rustix::process::getsid(Some(it)).is_ok_and(|session| session == it));
+    // Not `current_exe`: the file may have been replaced since.
+    let (Some(theirs), Some(ours)) = (program(&pid.to_string()), program("self")) else {
+        return false;
+    };
+    let name = theirs.file_name();
+    leads
+        && theirs.parent() == ours.parent()
+        && (name == ours.file_name() || name.is_some_and(|name| name == DAEMON))
+}
+
+/// The file a process runs, whether it is still there or not.
+fn program(pid: &str) -> Option<PathBuf> {
+    let path = std::fs::read_link(format!("/proc/{pid}/exe")).ok()?.into_os_string();
+    let path = path.as_bytes();
+    Some(OsStr::from_bytes(path.strip_suffix(b" (deleted)").unwrap_or(path)).into())
 }
 
 fn group(pid: u32) -> Option<u32> {

@@ -14,10 +14,15 @@ const MAX_DESCENDANTS: usize = 1 << 16;
 /// The processes that descend from this one, nearest first, without itself.
 #[must_use]
 pub fn descendants(pid: u32) -> Vec<u32> {
-    descendants_in(Path::new("/proc"), pid)
+    descendants_but(pid, |_| false)
 }
 
-fn descendants_in(proc: &Path, pid: u32) -> Vec<u32> {
+/// The same without those that are spared, and what descends from them.
+pub fn descendants_but(pid: u32, spared: impl Fn(u32) -> bool) -> Vec<u32> {
+    descendants_in(Path::new("/proc"), pid, spared)
+}
+
+fn descendants_in(proc: &Path, pid: u32, spared: impl Fn(u32) -> bool) -> Vec<u32> {
     // Not every kernel is built with the list of children; the long way is to read every process.
     let listed = children(proc, pid).is_some();
     let parents = if listed { HashMap::new() } else { by_parent(proc) };
@@ -29,7 +34,7 @@ fn descendants_in(proc: &Path, pid: u32) -> Vec<u32> {
         } else {
             parents.get(&parent).cloned().unwrap_or_default()
         };
-        for child in next {
+        for child in next.into_iter().filter(|&child| !spared(child)) {
             if found.len() == MAX_DESCENDANTS {
                 return found;
             }
@@ -90,8 +95,8 @@ mod tests {
         write(proc.path(), "10/task/12/children", "13 14 ");
         write(proc.path(), "13/task/13/children", "15");
         write(proc.path(), "15/task/15/children", "");
-        assert_eq!(descendants_in(proc.path(), 10), [11, 13, 14, 15]);
-        assert_eq!(descendants_in(proc.path(), 15), []);
+        assert_eq!(descendants_in(proc.path(), 10, |_| false), [11, 13, 14, 15]);
+        assert_eq!(descendants_in(proc.path(), 15, |_| false), []);
     }
 
     #[test]
@@ -103,7 +108,7 @@ mod tests {
         write(proc.path(), "12/stat", "12 () R 11 1 1");
         write(proc.path(), "13/stat", "13 broken");
         write(proc.path(), "sys/stat", "14 (no) S 10");
-        assert_eq!(descendants_in(proc.path(), 10), [11, 12]);
+        assert_eq!(descendants_in(proc.path(), 10, |_| false), [11, 12]);
     }
 
     #[test]

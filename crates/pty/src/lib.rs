@@ -14,7 +14,7 @@ mod signals;
 mod spawn;
 mod terminal;
 
-pub use family::descendants;
+pub use family::{descendants, descendants_but};
 pub use passing::{recv_with_fd, send_with_fd};
 pub use process::{
     Reaped, adopt_orphans, close_inherited, kill, kill_group, raise_open_files, reap,

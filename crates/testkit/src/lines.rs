@@ -1,6 +1,6 @@
 //! A numbered stream, and whether it is whole.
 
-/// How `printf`, `seq -f` and [`line`] write a numbered line; 50 bytes with its end.
+/// How `printf`, `seq -f` and [`line()`] write a numbered line; 50 bytes with its end.
 pub const LINE: &str = "line %09.0f abcdefghijklmnopqrstuvwxyz-0123456";
 
 /// A numbered line without its end.

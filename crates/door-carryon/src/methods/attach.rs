@@ -60,8 +60,9 @@ pub(super) async fn detach(it: Arc<Connection>, params: Params) -> Result<Answer
         None => it.streams.by_session(&params.session(&it.door.engine)?.native_id()),
     };
     if let Some(stream) = stream {
-        it.streams.remove(&stream_id(stream.subscription));
+        // First the word, then the silence: it is not cut off, it leaves.
         it.door.engine.detach(stream.session, stream.subscription).await;
+        it.streams.remove(&stream_id(stream.subscription));
     }
     Ok(ok())
 }

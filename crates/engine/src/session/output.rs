@@ -34,6 +34,7 @@ impl Session {
     fn output(&mut self, at: Offset, bytes: Bytes) -> Result<(), LinkError> {
         let seen = self.screen.offset();
         let end = at + bytes.len() as u64;
+        self.received = end;
         if self.viewers.all.is_empty() && !self.keeps_for_absent() {
             // Nobody will ask what came before.
             self.journal.skip_to(end);

@@ -18,6 +18,10 @@ use super::Session;
 /// room for what is printed while the checkpoint is made and sent.
 const FULL_SHARE: u64 = 2;
 
+/// How much a checkpoint must let go of to be worth its while: clients that are behind may need
+/// nearly all that is kept.
+const WORTH_SHARE: u64 = 8;
+
 /// How much must have been printed for a checkpoint at rest to be worth its while.
 const REST_BYTES: u64 = 16 << 10;
 
@@ -41,14 +45,22 @@ const MAX_UNPACKED: usize = 256 << 20;
 pub(super) struct Saves {
     /// The offset of the last one.
     at: Offset,
+    /// Where the holder keeps bytes from.
+    kept: Offset,
     /// The offset now.
     end: Offset,
     rest: Option<Instant>,
 }
 
 impl Saves {
-    pub(super) fn at(offset: Offset) -> Saves {
-        Saves { at: offset, end: offset, rest: None }
+    pub(super) fn new(at: Offset, kept: Offset) -> Saves {
+        Saves { at, kept, end: at, rest: None }
+    }
+
+    /// Whether a holder that keeps this much should be told to let go, if it then kept from here.
+    fn is_full(&self, keep_bytes: u64, keep: Offset) -> bool {
+        self.end - self.kept >= keep_bytes / FULL_SHARE
+            && keep - self.kept >= keep_bytes / WORTH_SHARE
     }
 
     pub(super) fn printed(&mut self, end: Offset, now: Instant) {
@@ -83,16 +95,16 @@ impl Session {
     }
 
     pub(super) fn save_if_due(&mut self, now: Instant) {
-        let rests = self.saves.rest.is_some_and(|rest| now >= rest);
-        if !rests && self.saves.end - self.saves.at < self.options.keep_bytes / FULL_SHARE {
-            return;
-        }
         let at = self.screen.offset();
         let keep = self.keep(at);
+        let rests = self.saves.rest.is_some_and(|rest| now >= rest);
+        if !rests && !self.saves.is_full(self.options.keep_bytes, keep) {
+            return;
+        }
         let blob = Bytes::from(pack(&self.screen));
         self.link.say(&ToHolder::Checkpoint { at, keep, blob });
         self.journal.trim(keep);
-        self.saves = Saves::at(at);
+        self.saves = Saves::new(at, keep);
     }
 
     /// What must still be known after a checkpoint: as much as attached clients may have missed.

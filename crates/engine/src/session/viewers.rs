@@ -27,6 +27,9 @@ const FRAME: Duration = Duration::from_millis(30);
 /// redraws, a few dozen a second, instead of megabytes it cannot show.
 const WARY_BYTES: usize = 16 << 10;
 
+/// The largest redraw: more history than that is left out. A door's frames must hold it.
+const MAX_REDRAW: usize = 32 << 20;
+
 /// How long a client keeps up before it is trusted again.
 const TRUST: Duration = Duration::from_millis(300);
 
@@ -198,7 +201,9 @@ impl Viewer {
             terminal => {
                 self.picture = false;
                 let at = if terminal.is_some() { decided } else { screen.offset() };
-                (at, screen.redraw(depth))
+                let bytes = screen.redraw(depth);
+                let fits = bytes.len() <= MAX_REDRAW;
+                (at, if fits { bytes } else { screen.redraw(Depth::Screen) })
             }
         };
         self.dirty = false;
@@ -215,6 +220,10 @@ impl Session {
         self.viewers.clock += 1;
         let now_ms = crate::engine::now_ms();
         let begins = attach.from.and_then(|from| self.since(from, attach.terminal.is_some()));
+        if let (Some(from), None) = (attach.from, &begins) {
+            let known = self.journal.start();
+            tracing::info!(session = %self.description.id, %from, %known, "a client cannot go on where it was");
+        }
         let start = attach.from.filter(|_| begins.is_some()).unwrap_or_else(|| self.decided());
         let woken = Arc::clone(&self.viewers.woken);
         let (outlet, mut subscription) = Outlet::new(id, self.face.get(), start, woken);

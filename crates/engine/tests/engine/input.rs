@@ -45,7 +45,7 @@ async fn a_program_that_does_not_read_is_an_error_to_who_types() {
         engine.input(&caller, ID, id, bytes).await
     });
     loop {
-        let one = Typed::Text("y".repeat(4096));
+        let one = Typed::Text("y".repeat(2048));
         match world.engine.type_in(&world.caller, ID, one, false).await {
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::Busy);

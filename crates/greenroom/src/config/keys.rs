@@ -105,7 +105,7 @@ pub(crate) const KEYS: &[Key] = &[
         path: "scrollback.lines",
         live: true,
         help: "How many lines of history a new session keeps.",
-        kind: number(10_000, 0, 1_000_000, |it, value| it.scrollback_lines = count(value)),
+        kind: number(10_000, 0, 100_000, |it, value| it.scrollback_lines = count(value)),
     },
     Key {
         path: "attach.detach_key",

@@ -131,11 +131,11 @@ fn a_wrong_value_is_named_with_what_is_allowed() {
     );
     check(
         "scrollback.lines = 1000001",
-        &["line 1: `scrollback.lines`: `1000001` is not a number from 0 to 1000000"],
+        &["line 1: `scrollback.lines`: `1000001` is not a number from 0 to 100000"],
     );
     check(
         "scrollback.lines = -1",
-        &["line 1: `scrollback.lines`: `-1` is not a number from 0 to 1000000"],
+        &["line 1: `scrollback.lines`: `-1` is not a number from 0 to 100000"],
     );
     check(
         "kill.grace_ms = 1.5",

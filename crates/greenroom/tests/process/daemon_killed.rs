@@ -55,17 +55,17 @@ impl<'a> Reader<'a> {
 
     /// Takes one event; false when the connection is lost.
     fn take(&mut self) -> bool {
-        let Some(event) = next_event(&mut self.connection, "output of the printer") else {
-            return false;
-        };
+        let (offset, line) = (self.stream.offset(), self.lines.count());
+        let what = format!("the printer's output from {offset} on, after line {line}");
+        let Some(event) = next_event(&mut self.connection, &what) else { return false };
         if !self.stream.note(&event) {
             return true;
         }
         match event {
             Event::Output { bytes, .. } => {
-                let lines = bytes.strip_suffix(b"done");
-                self.is_done |= lines.is_some();
-                self.lines.feed(lines.unwrap_or(&bytes));
+                self.lines.feed(&bytes);
+                // Behind the last line, in however many pieces it comes.
+                self.is_done = self.lines.begun() == b"done";
             }
             Event::Redraw { .. } => self.redraws += 1,
             _ => {}
@@ -130,7 +130,7 @@ fn a_stream_is_whole_however_often_the_daemon_is_killed() {
         assert!(reader.take());
     }
     assert_eq!(reader.stream.ended(), Some(&Ended::Program(ExitStatus::Code(0))));
-    assert_eq!((reader.lines.count(), reader.lines.begun()), (total, &b""[..]));
+    assert_eq!((reader.lines.count(), reader.is_done), (total, true));
     assert_eq!(killed, kills);
     assert_eq!(reader.redraws, 1, "a stream that goes on has no need of a redraw");
     assert!(reader.slowest <= TAKEOVER, "a reattach took {:?}", reader.slowest);
