@@ -54,17 +54,11 @@ struct Affairs {
 ///
 /// Nothing here changes the umask: holders hand it on to the programs in sessions, and those want
 /// their user's. What must be private is made so by its mode.
-///
-/// If it `waits`, a daemon that is just ending is waited for.
-pub(crate) fn run(paths: Paths, waits: bool, ready: impl FnOnce()) -> Result<()> {
+pub(crate) fn run(paths: Paths, ready: impl FnOnce()) -> Result<()> {
     own_folder(&paths.run)?;
     own_folder(&paths.holders())?;
     own_folder(&paths.state)?;
-    let _lock = if waits {
-        Lock::take_after(&paths.lock(), &paths.socket())?
-    } else {
-        Lock::take(&paths.lock())?
-    };
+    let _lock = Lock::take(&paths.lock(), &paths.socket())?;
     let config = Config::load(&paths.config).map_err(|problems| complaint(&paths, &problems))?;
     let logs = log(&paths, &config)?;
     // A daemon started in a folder must not keep it from being unmounted.

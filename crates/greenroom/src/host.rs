@@ -64,7 +64,7 @@ impl Host for Program {
                 start::told(Ok(()));
             }
         };
-        let result = daemon::run(Paths::from_environment()?, by_us, ready);
+        let result = daemon::run(Paths::from_environment()?, ready);
         if let (true, Err(error)) = (by_us, &result) {
             start::told(Err(error));
         }

@@ -16,6 +16,10 @@ use anyhow::{Context as _, Result};
 /// send, or hundreds of sessions to take up.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How often its socket must answer for it to be alive: what a killed daemon was just starting
+/// has that socket, too, until it is another program.
+const ANSWERS: u32 = 5;
+
 /// How often to look meanwhile.
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -38,14 +42,16 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock as soon as a daemon that is ending lets go of it; one that listens does not
-    /// end.
-    pub(crate) fn take_after(path: &Path, socket: &Path) -> Result<Lock> {
+    /// Takes the lock, or says who has it. A daemon that listens keeps it; one that is ending lets go
+    /// of it soon, and so does a process that a killed one was just starting.
+    pub(crate) fn take(path: &Path, socket: &Path) -> Result<Lock> {
         let deadline = Instant::now() + PATIENCE;
+        let mut answers = 0;
         loop {
-            match Lock::take(path) {
+            match Lock::try_take(path) {
                 Err(error) if error.is::<Taken>() && Instant::now() < deadline => {
-                    if UnixStream::connect(socket).is_ok() {
+                    answers += u32::from(UnixStream::connect(socket).is_ok());
+                    if answers > ANSWERS {
                         return Err(error);
                     }
                     std::thread::sleep(PAUSE);
@@ -55,8 +61,7 @@ impl Lock {
         }
     }
 
-    /// Takes the lock, or says who has it.
-    pub(crate) fn take(path: &Path) -> Result<Lock> {
+    fn try_take(path: &Path) -> Result<Lock> {
         let opened = OpenOptions::new()
             .read(true)
             .write(true)
