@@ -30,7 +30,7 @@ struct World {
 
 impl World {
     fn start() -> World {
-        let home = tempfile::Builder::new().prefix("grt").tempdir().unwrap();
+        let home = tempfile::Builder::new().prefix("grt-").tempdir().unwrap();
         let daemon = Command::new(env!("CARGO_BIN_EXE_greenroom"))
             .args(["daemon", "start", "--foreground"])
             .env("GREENROOM_HOME", home.path())

@@ -30,7 +30,15 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
         cargo_step(arguments, rustdoc_flags)?;
     }
     step("cargo xtask tidy", || tidy::run(&[]))?;
+    step("what the tests left behind", nothing_is_left)?;
     eprintln!("==> all passed, {:.1} s", begin.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// The suite leaves no process, socket or folder behind, whether its tests passed or not.
+fn nothing_is_left() -> Result<()> {
+    let left = greenroom_testkit::leftovers();
+    ensure!(left.is_empty(), "left behind: {}", left.join(", "));
     Ok(())
 }
 

@@ -42,7 +42,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("testkit", &["client", "frame", "model"]),
     ("bench", &["client", "frame", "model", "pty", "screen"]),
-    ("xtask", &["screen"]),
+    ("xtask", &["screen", "testkit"]),
 ];
 
 /// What every package of ours is called before its short name.
