@@ -48,8 +48,8 @@ pub(crate) fn notes(door: &Door, event: &HouseEvent) -> Vec<(&'static str, Value
             note.insert("sessionId".to_owned(), id.clone().into());
             vec![("session.ended", note.into()), ("session.closed", json!({"sessionId": id}))]
         }
-        HouseEvent::Forgotten(id) => {
-            vec![("session.forgotten", json!({"sessionId": id.to_string()}))]
+        HouseEvent::Forgotten(info) => {
+            vec![("session.forgotten", json!({"sessionId": info.native_id()}))]
         }
     }
 }

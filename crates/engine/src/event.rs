@@ -4,7 +4,7 @@ use bytes::Bytes;
 use greenroom_model::{ExitStatus, Offset, SessionId, Size};
 use greenroom_screen::{Mark, Progress};
 
-use crate::ClientId;
+use crate::{ClientId, Info};
 
 /// How a session came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,6 +94,6 @@ pub enum HouseEvent {
     Bell(SessionId),
     /// It ended.
     Ended(SessionId, End),
-    /// It was forgotten.
-    Forgotten(SessionId),
+    /// It was forgotten; nothing else can be said of it any more.
+    Forgotten(Box<Info>),
 }

@@ -273,7 +273,7 @@ impl Engine {
         answered.await.map_err(|_| Error::Stopping)??;
         self.house.sessions().remove(&id);
         self.audit(caller, "forget", Some(id));
-        self.house.tell(HouseEvent::Forgotten(id));
+        self.house.tell(HouseEvent::Forgotten(Box::new(past.info.clone())));
         Ok(())
     }
 
@@ -281,8 +281,8 @@ impl Engine {
     pub fn expired(&self, ids: &[SessionId]) {
         for id in ids {
             let was = self.house.sessions().remove(id);
-            if was.is_some() {
-                self.house.tell(HouseEvent::Forgotten(*id));
+            if let Some(entry) = was {
+                self.house.tell(HouseEvent::Forgotten(Box::new(entry.info())));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Clients that vanish in the middle of a frame, or half (K6, N6).
 
 use greenroom_frame::binary::kind;
-use greenroom_testkit::{Daemon, Home, count, create, eventually_ok, process};
+use greenroom_testkit::{Daemon, Home, count, create, eventually, eventually_ok, process};
 use serde_json::json;
 
 use crate::support::{home, wait_for_text};
@@ -63,6 +63,12 @@ fn half_open_connections_are_let_go() {
     let mut connection = home.connect();
     create(&mut connection, "noisy", "yes noise");
     wait_for_text(&mut connection, "noisy", "noise");
+    // The store opens its log with the first thing it writes; this is answered after that.
+    create(&mut connection, "first", "true");
+    let exit = json!({"sessionId": "first", "for": {"exit": true}});
+    connection.call("session.wait", &exit).unwrap();
+    connection.call("session.forget", &json!({"sessionId": "first"})).unwrap();
+    eventually("its holder is gone", || home.holder_sockets().len() == 1);
     let before = open_files(&daemon);
 
     // Says its last word and wants the answer still.
