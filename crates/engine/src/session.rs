@@ -52,6 +52,9 @@ pub use self::waits::Waited;
 /// How many messages one turn takes. More would make output wait behind a busy client.
 const TURN_MAX: usize = 64;
 
+/// How many bytes of output make a turn so long that others come first.
+const LONG_TURN: usize = 16 << 10;
+
 /// How many messages may wait for a session: as many as clients ask at once.
 pub(crate) const INBOX: usize = 256;
 
@@ -148,6 +151,8 @@ pub(crate) struct Session {
     /// Something changed in this turn that waits and viewers want to know.
     changed: bool,
     killers: Vec<Reply<()>>,
+    /// Bytes of output in this turn.
+    heard: usize,
     /// Who was cut off and may come back.
     absent: Option<Absent>,
     eager: Eager,
@@ -197,6 +202,7 @@ impl Session {
             turned: Instant::now(),
             changed: false,
             killers: Vec::new(),
+            heard: 0,
             house,
             face,
             description,
@@ -229,6 +235,11 @@ impl Session {
                 Wake::Stop => return,
             }
             self.end_turn();
+            if self.heard >= LONG_TURN {
+                // There may always be more to hear; others have a turn first.
+                tokio::task::yield_now().await;
+            }
+            self.heard = 0;
         };
         self.finish(end, inbox).await;
     }

@@ -35,6 +35,7 @@ impl Session {
         let seen = self.screen.offset();
         let end = at + bytes.len() as u64;
         self.received = end;
+        self.heard += bytes.len();
         if self.viewers.all.is_empty() && !self.keeps_for_absent() {
             // Nobody will ask what came before.
             self.journal.skip_to(end);

@@ -1,5 +1,6 @@
 //! Clients that vanish in the middle of a frame, or half (K6, N6).
 
+use greenroom_client::Connection;
 use greenroom_frame::binary::kind;
 use greenroom_testkit::{Daemon, Home, count, create, eventually, eventually_ok, process};
 use serde_json::json;
@@ -30,6 +31,15 @@ fn vanish(home: &Home, round: usize) {
     wire.send_bytes(&frames[..cut]).unwrap();
 }
 
+/// The store opens its log with the first thing it writes; this is answered after that.
+fn settle(connection: &mut Connection, home: &Home) {
+    create(connection, "first", "true");
+    let exit = json!({"sessionId": "first", "for": {"exit": true}});
+    connection.call("session.wait", &exit).unwrap();
+    connection.call("session.forget", &json!({"sessionId": "first"})).unwrap();
+    eventually("its holder is gone", || home.holder_sockets().len() == 1);
+}
+
 #[test]
 fn clients_that_vanish_within_a_frame_leave_nothing() {
     let home = home();
@@ -38,6 +48,7 @@ fn clients_that_vanish_within_a_frame_leave_nothing() {
     // Attached clients have something to be shown, and the screen does not grow meanwhile.
     create(&mut connection, "noisy", "seq 1 50; read line");
     wait_for_text(&mut connection, "noisy", "50");
+    settle(&mut connection, &home);
     let (before, rounds) = (open_files(&daemon), count(300, 10_000));
     // Once the daemon has what so many clients at a time need, it needs no more.
     (0..rounds).for_each(|round| vanish(&home, round));
@@ -63,12 +74,7 @@ fn half_open_connections_are_let_go() {
     let mut connection = home.connect();
     create(&mut connection, "noisy", "yes noise");
     wait_for_text(&mut connection, "noisy", "noise");
-    // The store opens its log with the first thing it writes; this is answered after that.
-    create(&mut connection, "first", "true");
-    let exit = json!({"sessionId": "first", "for": {"exit": true}});
-    connection.call("session.wait", &exit).unwrap();
-    connection.call("session.forget", &json!({"sessionId": "first"})).unwrap();
-    eventually("its holder is gone", || home.holder_sockets().len() == 1);
+    settle(&mut connection, &home);
     let before = open_files(&daemon);
 
     // Says its last word and wants the answer still.
