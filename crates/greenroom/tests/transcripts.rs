@@ -11,66 +11,27 @@
     reason = "a test that cannot go on should say where"
 )]
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use greenroom_frame::binary::{FrameDecoder, encode, kind};
+use greenroom_testkit::Home;
 use serde_json::{Value, json};
 
 /// How long an answer may take; nothing here takes a tenth of it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-struct World {
-    home: tempfile::TempDir,
-    daemon: Child,
+fn home() -> Home {
+    Home::with_programs(env!("CARGO_BIN_EXE_greenroom"))
 }
 
-impl World {
-    fn start() -> World {
-        let home = tempfile::Builder::new().prefix("grt-").tempdir().unwrap();
-        let daemon = Command::new(env!("CARGO_BIN_EXE_greenroom"))
-            .args(["daemon", "start", "--foreground"])
-            .env("GREENROOM_HOME", home.path())
-            // How a daemon tells its starter that it listens.
-            .env("GREENROOM_STARTED_BY", "test")
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut world = World { home, daemon };
-        let mut line = String::new();
-        let out = world.daemon.stdout.take().unwrap();
-        BufReader::new(out).read_line(&mut line).unwrap();
-        assert_eq!(line, "ready\n");
-        world
-    }
-
-    fn client(&self) -> Client {
-        let socket = UnixStream::connect(self.home.path().join("run/greenroom.sock")).unwrap();
-        socket.set_read_timeout(Some(PATIENCE)).unwrap();
-        let decoder = FrameDecoder::default();
-        Client { socket, decoder, next: 0, notes: Vec::new(), output: Vec::new() }
-    }
-}
-
-impl Drop for World {
-    fn drop(&mut self) {
-        // Sessions outlive the daemon: they are ended first, with what keeps them.
-        if let Ok(entries) = std::fs::read_dir(self.home.path().join("run/h")) {
-            let mut client = self.client();
-            for entry in entries.flatten() {
-                let number = entry.path().file_stem().unwrap().to_str().unwrap().to_owned();
-                client.send(&format!(
-                    r#"{{"id":"end","method":"session.kill","params":{{"sessionId":"{number}","graceMs":0}}}}"#
-                ));
-                client.answer();
-            }
-        }
-        let _gone = self.daemon.kill();
-        let _reaped = self.daemon.wait();
-    }
+fn client(home: &Home) -> Client {
+    let socket = UnixStream::connect(home.path().join("run/greenroom.sock")).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    let decoder = FrameDecoder::default();
+    Client { socket, decoder, next: 0, notes: Vec::new(), output: Vec::new() }
 }
 
 struct Client {
@@ -153,8 +114,9 @@ fn differs(expected: &Value, came: &Value, at: &str) -> Option<String> {
 }
 
 fn play(path: &Path) {
-    let world = World::start();
-    let mut client = world.client();
+    let home = home();
+    let _daemon = home.start();
+    let mut client = client(&home);
     for (number, line) in std::fs::read_to_string(path).unwrap().lines().enumerate() {
         let place = format!("{}:{}", path.file_name().unwrap().display(), number + 1);
         match line.split_at_checked(2) {
@@ -184,8 +146,6 @@ fn play(path: &Path) {
             _ => assert!(line.starts_with('#') || line.is_empty(), "{place}: `{line}`"),
         }
     }
-    drop(client);
-    drop(world);
 }
 
 fn transcripts() -> Vec<PathBuf> {
@@ -207,10 +167,10 @@ fn transcripts_hold() {
 
 #[test]
 fn the_daemon_answers_before_it_stops() {
-    let mut world = World::start();
-    let mut client = world.client();
+    let home = home();
+    let mut daemon = home.start();
+    let mut client = client(&home);
     client.request(r#"{"method":"daemon.stop"}"#);
     assert_eq!(client.answer()["result"], json!({"ok": true}));
-    assert!(world.daemon.wait().unwrap().success());
-    let _ended = std::fs::remove_dir_all(world.home.path().join("run"));
+    assert!(daemon.wait_for_end().success());
 }
