@@ -20,6 +20,8 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
     if stdin().is_terminal() && stdout().is_terminal() {
         eprintln!("==> {program}");
         eprintln!("    {DETACH_KEY} leaves the session running; the same command brings it back");
+    } else {
+        eprintln!("==> no terminal here: run the same command in one, or `{program} attach`");
     }
     run_command(&mut Command::new(&program), &program)
 }
