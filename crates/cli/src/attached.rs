@@ -4,7 +4,6 @@
 //! no threads. One read gives one write, both ways: what a key costs is what the kernel asks for.
 
 mod bridge;
-mod eager;
 mod notice;
 mod poll;
 mod watch;

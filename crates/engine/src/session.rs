@@ -10,7 +10,6 @@
 //! Invariant: a byte is in the holder's log before anybody can see it.
 
 mod absent;
-mod eager;
 mod end;
 mod keyboard;
 mod output;
@@ -23,7 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use greenroom_model::{KeyEvent, Offset, Size};
+use greenroom_model::{Eager, KeyEvent, Offset, Size};
 use greenroom_proto::{Description, Hello, ToHolder};
 use greenroom_screen::{Filter, Screen};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
@@ -39,7 +38,6 @@ use crate::options::Options;
 use crate::{Attach, ClientId, Error, Event, Matcher, Subscription, SubscriptionId};
 
 use self::absent::Absent;
-use self::eager::Eager;
 pub(crate) use self::keyboard::Keyboard;
 use self::save::Saves;
 use self::viewers::Viewers;
@@ -51,6 +49,9 @@ pub use self::waits::Waited;
 
 /// How many messages one turn takes. More would make output wait behind a busy client.
 const TURN_MAX: usize = 64;
+
+/// How long to stay awake for an echo: it takes the way to the program and back through the holder.
+const MOMENT: Duration = Duration::from_micros(150);
 
 /// How many bytes of output make a turn so long that others come first.
 const LONG_TURN: usize = 16 << 10;
@@ -185,7 +186,7 @@ impl Session {
         let drained = Arc::new(Notify::new());
         let mut session = Session {
             absent: None,
-            eager: Eager::default(),
+            eager: Eager::new(MOMENT),
             misfit: Some(hello.size).filter(|&size| size != screen.size()),
             options: house.options(),
             saves: Saves::new(screen.offset(), hello.kept),
@@ -266,7 +267,7 @@ impl Session {
             _ = self.link.ready(reading) => Wake::Link,
             () = self.keyboard.writable() => Wake::Keyboard,
             () = self.viewers.drained() => Wake::Time,
-            () = self.eager.moment() => Wake::Time,
+            () = moment(&mut self.eager) => Wake::Time,
             () = time => Wake::Time,
         }
     }
@@ -397,7 +398,7 @@ impl Session {
         self.viewer_active(from);
         self.mark(&bytes);
         self.keyboard.type_in(bytes);
-        self.eager.typed();
+        self.eager.asked(std::time::Instant::now());
     }
 
     /// Remembers where the session stands before something is typed.
@@ -414,5 +415,17 @@ impl Session {
     /// Tells every subscriber.
     fn publish(&mut self, event: &Event) {
         self.viewers.tell(event, self.options.lag_bytes);
+    }
+}
+
+/// Ends once no echo is waited for any more; never, if none is.
+async fn moment(eager: &mut Eager) {
+    if !eager.is_awake() {
+        return std::future::pending().await;
+    }
+    while eager.stays_awake(std::time::Instant::now()) {
+        // Other processes first, on whose answer this waits; then our own tasks.
+        std::thread::yield_now();
+        tokio::task::yield_now().await;
     }
 }

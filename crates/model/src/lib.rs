@@ -12,6 +12,7 @@
 //! assert_eq!(key, KeyEvent::new(Key::Enter, Mods::CTRL));
 //! ```
 
+mod eager;
 mod ended;
 mod key;
 mod mouse;
@@ -19,6 +20,7 @@ mod offset;
 mod session;
 mod size;
 
+pub use eager::Eager;
 pub use ended::ExitStatus;
 pub use key::{FKey, Key, KeyAction, KeyError, KeyEvent, Keypad, Media, Modifier, Mods};
 pub use mouse::{MouseAction, MouseButton, MouseEvent};

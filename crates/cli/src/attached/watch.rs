@@ -3,13 +3,12 @@
 //! What the daemon sends goes to the terminal as it is; what is typed goes through the scanner.
 //! The detach key leaves at once. On the way out every mode a program can have set is taken back.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use greenroom_client::{AttachOptions, Connection, Ended, Event, Lag, Stream};
-use greenroom_model::{ExitStatus, Offset};
+use greenroom_model::{Eager, ExitStatus, Offset};
 use serde_json::json;
 
-use super::eager::Eager;
 use super::notice::{Act, Notice};
 use super::poll::{self, Ready, TYPED, earliest};
 use crate::context::Context;
@@ -19,6 +18,9 @@ use crate::input::{Chord, Scanned, Scanner};
 use crate::link::{Link, ping};
 use crate::plain::plain;
 use crate::terminal::{self, Caught, Raw, Signals, Writer, sequences};
+
+/// How long to stay awake for an echo: it takes the way through two more processes and back.
+const MOMENT: Duration = Duration::from_micros(200);
 
 /// How to watch a session.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +72,7 @@ pub(crate) fn watch(
         raw: Raw::enter(true).map_err(|error| Failure::system("setting the terminal", &error))?,
         scanner,
         notice: Notice::default(),
-        eager: Eager::default(),
+        eager: Eager::new(MOMENT),
         read_only: how.read_only,
         typed: Vec::with_capacity(TYPED),
     };
@@ -148,14 +150,16 @@ impl Watcher<'_> {
             }
             if ready.link && self.link.exchange(now)? {
                 self.notice.heard();
-                self.eager.heard();
+                self.eager.answered();
             }
             self.look_at_the_clock(now)?;
         }
     }
 
     fn wait(&mut self) -> Result<Ready> {
-        while self.eager.stays_awake() {
+        while self.eager.stays_awake(Instant::now()) {
+            // Others first, on whose answer this waits.
+            std::thread::yield_now();
             let ready = self.wait_until(Some(Instant::now()))?;
             if ready.is_any() {
                 return Ok(ready);
@@ -211,7 +215,7 @@ impl Watcher<'_> {
         if !self.typed.is_empty() && !self.read_only {
             self.link.input(&self.typed, now)?;
             self.notice.typed(now);
-            self.eager.typed();
+            self.eager.asked(Instant::now());
         }
         self.typed.clear();
         Ok(())

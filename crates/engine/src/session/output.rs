@@ -69,7 +69,7 @@ impl Session {
         let events = if past { Vec::new() } else { fed.events().to_vec() };
         self.changed = true;
         self.active = Instant::now();
-        self.eager.printed();
+        self.eager.answered();
         self.answer(&replies);
         let end = self.screen.offset();
         let passed = self.filter.as_mut().map(|filter| Bytes::from(filter.feed(&bytes)));
