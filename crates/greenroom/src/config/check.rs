@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use strsim::damerau_levenshtein;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -147,12 +148,19 @@ fn type_of(value: &DeValue<'_>) -> String {
     format!("{article} {name}")
 }
 
+/// How many letters of a section's name stand for one slip.
+const LETTERS_PER_SLIP: usize = 4;
+
 fn unknown(path: &str, value: &DeValue<'_>, line: usize) -> Problem {
     let section = value.is_table();
     let near = if section {
         nearest(path, sections())
     } else {
+        // A section that was mistyped and given a value has no key near it. Sections are few and
+        // short, so it must be nearer than a key would have to be.
+        let close = |it: &&str| damerau_levenshtein(path, it) * LETTERS_PER_SLIP <= path.len();
         nearest(path, KEYS.iter().map(|it| it.path))
+            .or_else(|| nearest(path, sections()).filter(close))
     };
     let what = if section { "section" } else { "key" };
     let hint = match near {

@@ -102,6 +102,7 @@ fn an_unknown_key_is_named_with_its_line_and_the_nearest() {
         "[attach]\ndetach-key = 'x'",
         &["line 2: unknown key `attach.detach-key`; did you mean `attach.detach_key`?"],
     );
+    check("sclollback = 1", &["line 1: unknown key `sclollback`; did you mean `scrollback`?"]);
     check("grace_ms = 1", &["line 1: unknown key `grace_ms`; did you mean `kill.grace_ms`?"]);
     check(
         "[limits]\nhistory = 1",
