@@ -101,7 +101,7 @@ pub(crate) fn open(house: &Arc<House>, adopted: Adopted) -> Result<Arc<Face>, Li
     });
     let room_bytes = options.input_bytes.min(Semaphore::MAX_PERMITS);
     let room = Arc::new(Semaphore::new(room_bytes));
-    let keyboard = crate::session::Keyboard::new(terminal, Arc::clone(&room))?;
+    let keyboard = crate::session::Keyboard::new(terminal, Arc::clone(&room));
     let face = Arc::new(Face::new(info(&hello, &description, &screen)));
     let (inbox, messages) = mpsc::channel(INBOX);
     let handle = Handle { face: Arc::clone(&face), inbox, room, room_bytes };

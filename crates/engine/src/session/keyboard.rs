@@ -4,12 +4,13 @@
 //! blocks: what the program does not read waits here, and whoever types waits for room.
 
 use std::collections::VecDeque;
-use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::{Buf as _, Bytes};
 use greenroom_model::Offset;
+use rustix::io::Errno;
 use rustix::termios::LocalModes;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -21,10 +22,16 @@ use super::Reply;
 /// reads loses the rest.
 const MAX_ANSWERS: usize = 64 << 10;
 
+/// How long to let a full terminal be that the system does not want to watch for us.
+const UNWATCHED: Duration = Duration::from_millis(10);
+
 /// The terminal's input and what waits for it.
 #[derive(Debug)]
 pub(crate) struct Keyboard {
-    terminal: AsyncFd<OwnedFd>,
+    terminal: Arc<OwnedFd>,
+    /// The terminal while it is full. One that is always watched wakes the daemon whenever the
+    /// program reads: for every key, just when its echo is on the way.
+    full: Option<AsyncFd<Arc<OwnedFd>>>,
     queue: VecDeque<Keys>,
     /// Bytes in the queue that nobody reserved room for.
     answers: usize,
@@ -44,13 +51,9 @@ struct Keys {
 }
 
 impl Keyboard {
-    pub(crate) fn new(terminal: OwnedFd, room: Arc<Semaphore>) -> io::Result<Keyboard> {
-        #[expect(
-            deprecated,
-            reason = "the other way is unsafe; an owned descriptor makes this one sound"
-        )]
-        let terminal = AsyncFd::with_interest(terminal, Interest::WRITABLE)?;
-        Ok(Keyboard { terminal, queue: VecDeque::new(), answers: 0, room, closed: false })
+    pub(crate) fn new(terminal: OwnedFd, room: Arc<Semaphore>) -> Keyboard {
+        let terminal = Arc::new(terminal);
+        Keyboard { terminal, full: None, queue: VecDeque::new(), answers: 0, room, closed: false }
     }
 
     /// Types bytes whose room was reserved.
@@ -81,7 +84,7 @@ impl Keyboard {
     /// Whether what is typed may be shown again. A terminal that reads lines without echo, as for a
     /// password, does not; one in raw mode leaves it to the program.
     pub(super) fn echoes(&self) -> bool {
-        match rustix::termios::tcgetattr(self.terminal.get_ref()) {
+        match rustix::termios::tcgetattr(&self.terminal) {
             Ok(modes) => {
                 let line = modes.local_modes.contains(LocalModes::ICANON);
                 modes.local_modes.contains(LocalModes::ECHO) || !line
@@ -112,25 +115,41 @@ impl Keyboard {
         if self.queue.is_empty() {
             return std::future::pending().await;
         }
-        // An error is met again, and handled, by the write.
-        if let Ok(ready) = self.terminal.writable().await {
-            self.closed = ready.ready().is_write_closed();
+        match &self.full {
+            // An error is met again, and handled, by the write.
+            Some(full) => {
+                if let Ok(mut ready) = full.writable().await {
+                    self.closed = ready.ready().is_write_closed();
+                    ready.clear_ready();
+                }
+            }
+            None => tokio::time::sleep(UNWATCHED).await,
         }
+    }
+
+    /// Notices that the terminal is full: from now on somebody waits until it takes more.
+    fn watch(&mut self) {
+        if self.full.is_some() {
+            return;
+        }
+        #[expect(
+            deprecated,
+            reason = "the other way is unsafe; an owned descriptor makes this one sound"
+        )]
+        let full = AsyncFd::with_interest(Arc::clone(&self.terminal), Interest::WRITABLE);
+        self.full = full
+            .inspect_err(|error| tracing::warn!(%error, "a full terminal is not watched"))
+            .ok();
     }
 
     /// Writes as much as the terminal takes.
     pub(super) fn write(&mut self) {
         while let Some(keys) = self.queue.front_mut() {
             if keys.bytes.has_remaining() {
-                let written = self.terminal.try_io(Interest::WRITABLE, |terminal| {
-                    Ok(rustix::io::write(terminal, &keys.bytes)?)
-                });
-                match written {
+                match rustix::io::write(&self.terminal, &keys.bytes) {
                     Ok(count) => keys.bytes.advance(count),
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock && !self.closed => {
-                        return;
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    Err(Errno::AGAIN) if !self.closed => return self.watch(),
+                    Err(Errno::INTR) => continue,
                     // The child is gone: its end is on the way, and nobody reads this any more. A
                     // terminal that was full then stays full, and says so for ever.
                     Err(_) => keys.bytes.clear(),
@@ -151,6 +170,7 @@ impl Keyboard {
         }
         if self.queue.is_empty() {
             self.answers = 0;
+            self.full = None;
         }
     }
 }
