@@ -120,6 +120,7 @@ impl EndedRecord {
             pid: 0,
             holder_pid: 0,
             viewers: Vec::new(),
+            notes: Vec::new(),
         }
     }
 }

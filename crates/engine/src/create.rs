@@ -14,7 +14,7 @@ use crate::event::HouseEvent;
 use crate::find::number;
 use crate::link::LinkError;
 use crate::options::Options;
-use crate::session::expecting;
+use crate::session::{TRANSCRIPT, expecting};
 use crate::spawn::{Adopted, ask, open, start_holder};
 use crate::{Caller, Error, Info};
 
@@ -58,6 +58,10 @@ pub struct New {
     pub size: Option<Size>,
     /// Its maker attaches next and wants every byte: nothing is let go of until then, for a while.
     pub expect: bool,
+    /// How many characters of what it prints are kept as text, escape sequences and all.
+    pub transcript: Option<usize>,
+    /// Whatever else is to be remembered with it while it lives, by name.
+    pub notes: Vec<(String, String)>,
 }
 
 impl Engine {
@@ -184,7 +188,11 @@ fn describe(new: &New, options: &Options, id: SessionId) -> Description {
     };
     let cwd = new.cwd.as_ref().unwrap_or(&options.cwd).to_string_lossy().into_owned();
     let created_ms = now_ms();
-    let notes = if new.expect { expecting() } else { Vec::new() };
+    let mut notes = new.notes.clone();
+    if new.expect {
+        notes.extend(expecting());
+    }
+    notes.extend(new.transcript.map(|chars| (TRANSCRIPT.to_owned(), chars.to_string())));
     Description { id, uuid, name, created_ms, attached_ms: 0, cwd, command, notes }
 }
 

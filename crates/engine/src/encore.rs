@@ -83,7 +83,7 @@ impl Engine {
         let (start, events) = match missed {
             Some(events) => (from, events),
             None => {
-                let screen = self.past_screen(id, past).await?;
+                let screen = self.past_kept(id, past).await?.screen;
                 let (at, bytes) = (past.info.offset, Bytes::from(screen.redraw(Depth::Screen)));
                 (at, vec![Event::Redraw { at, why: Why::Lagged, bytes }])
             }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use greenroom_model::SessionId;
 use tokio::sync::broadcast;
@@ -12,8 +12,8 @@ use crate::archive::{Archive, AuditEntry, EndedRecord};
 use crate::encore::Encore;
 use crate::event::HouseEvent;
 use crate::options::Options;
-use crate::session::Handle;
-use crate::{Caller, ClientId, Info, SubscriptionId};
+use crate::session::{Handle, Kept};
+use crate::{Caller, ClientId, Info, Scene, State, SubscriptionId};
 
 /// How many events a slow listener may be behind before it misses some.
 const EVENTS: usize = 4096;
@@ -198,6 +198,19 @@ pub(crate) struct Place {
     /// Its number.
     pub(crate) id: SessionId,
     house: Arc<House>,
+}
+
+impl Past {
+    /// What can still be seen of it.
+    pub(crate) fn scene<'a>(&self, kept: &'a Kept) -> Scene<'a> {
+        let end = match self.info.state {
+            State::Ended(end, _) => Some(end),
+            State::Running => None,
+        };
+        let sequence = kept.screen.offset().0;
+        let transcript = kept.transcript.as_ref();
+        Scene { screen: &kept.screen, transcript, sequence, quiet: Duration::MAX, end }
+    }
 }
 
 impl Drop for Place {

@@ -64,6 +64,8 @@ pub struct Info {
     pub holder_pid: u32,
     /// Who looks.
     pub viewers: Vec<Viewer>,
+    /// What its maker wanted to be remembered with it, by name, while it lives.
+    pub notes: Vec<(String, String)>,
 }
 
 impl Info {

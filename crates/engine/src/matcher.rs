@@ -1,17 +1,21 @@
 //! What a wait waits for.
 
+use std::cell::OnceCell;
 use std::time::Duration;
 
 use greenroom_screen::Screen;
 use regex::Regex;
+use tokio::time::Instant;
 
+use crate::Transcript;
 use crate::mark::Mark;
 
 /// How large a compiled pattern may be: large enough for any a person writes.
 const PATTERN_BYTES: usize = 1 << 20;
 
-/// How many matchers may be inside another, together. Each is looked at in every turn.
-const MAX_PARTS: usize = 64;
+/// How many matchers may be inside another, together. Each is looked at in every turn; an adapter that
+/// knows a program well has dozens.
+const MAX_PARTS: usize = 512;
 
 /// Where a pattern is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,6 +25,10 @@ pub enum Area {
     Output,
     /// On the whole screen, whatever was there before.
     Screen,
+    /// On the whole screen as it was written: wrapped rows are one line, and written blanks stay.
+    Contents,
+    /// In the last characters of the transcript, escape sequences and all.
+    Transcript(usize),
 }
 
 /// A text or a regular expression.
@@ -39,6 +47,8 @@ pub enum Matcher {
     Text(Pattern, Area),
     /// Nothing was printed or typed for so long.
     Idle(Duration),
+    /// Nothing was printed or typed for so long since the wait began.
+    Stable(Duration),
     /// The cursor is in this row and column of the screen.
     Cursor(u16, u16),
     /// The child ended.
@@ -65,9 +75,21 @@ impl Pattern {
     /// # Errors
     /// It does not parse, or is too large.
     pub fn regex(pattern: &str, ignore_case: bool) -> Result<Pattern, PatternError> {
+        Pattern::build(pattern, ignore_case, true)
+    }
+
+    /// A regular expression; `^` and `$` are the ends of the whole text.
+    ///
+    /// # Errors
+    /// It does not parse, or is too large.
+    pub fn regex_of_all(pattern: &str) -> Result<Pattern, PatternError> {
+        Pattern::build(pattern, false, false)
+    }
+
+    fn build(pattern: &str, ignore_case: bool, lines: bool) -> Result<Pattern, PatternError> {
         let built = regex::RegexBuilder::new(pattern)
             .case_insensitive(ignore_case)
-            .multi_line(true)
+            .multi_line(lines)
             .size_limit(PATTERN_BYTES)
             .build();
         built.map(Pattern).map_err(|error| PatternError(error.to_string()))
@@ -77,19 +99,67 @@ impl Pattern {
 /// What a matcher is held against.
 pub(crate) struct Sight<'a> {
     pub(crate) screen: &'a Screen,
+    pub(crate) transcript: Option<&'a Transcript>,
     pub(crate) mark: &'a Mark,
     /// How long nothing was printed or typed.
     pub(crate) quiet: Duration,
+    /// How much of that since the wait began.
+    pub(crate) stable: Duration,
     pub(crate) ended: bool,
+    pub(crate) texts: &'a Texts,
 }
 
-/// That a matcher holds, and by what.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Found {
-    /// Which of an `Any`.
-    pub(crate) index: Option<usize>,
-    /// The text that matched.
-    pub(crate) text: Option<String>,
+/// The texts of one turn, made when the first matcher wants them and shared by all.
+#[derive(Debug, Default)]
+pub(crate) struct Texts {
+    screen: OnceCell<String>,
+    contents: OnceCell<String>,
+}
+
+/// That a matcher holds, and by what: the same tree, of what held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// A text is there.
+    Text {
+        /// What matched.
+        text: String,
+        /// The first group of the pattern, if it has one and it took part.
+        group: Option<String>,
+    },
+    /// It was quiet for long enough.
+    Idle,
+    /// The cursor is there.
+    Cursor,
+    /// The child ended.
+    Exit,
+    /// This one held, the first that did.
+    Any(usize, Box<Outcome>),
+    /// All of these held.
+    All(Vec<Outcome>),
+    /// What should not hold does not.
+    Not,
+}
+
+impl Outcome {
+    /// Which of an `Any` held.
+    #[must_use]
+    pub fn index(&self) -> Option<usize> {
+        match self {
+            Outcome::Any(index, _) => Some(*index),
+            _ => None,
+        }
+    }
+
+    /// The first text that matched.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Outcome::Text { text, .. } => Some(text),
+            Outcome::Any(_, outcome) => outcome.text(),
+            Outcome::All(outcomes) => outcomes.iter().find_map(Outcome::text),
+            Outcome::Idle | Outcome::Cursor | Outcome::Exit | Outcome::Not => None,
+        }
+    }
 }
 
 impl Matcher {
@@ -100,7 +170,11 @@ impl Matcher {
                 1 + parts.iter().map(Matcher::parts).sum::<usize>()
             }
             Matcher::Not(part) => 1 + part.parts(),
-            Matcher::Text(..) | Matcher::Idle(_) | Matcher::Cursor(..) | Matcher::Exit => 1,
+            Matcher::Text(..)
+            | Matcher::Idle(_)
+            | Matcher::Stable(_)
+            | Matcher::Cursor(..)
+            | Matcher::Exit => 1,
         }
     }
 
@@ -110,34 +184,27 @@ impl Matcher {
     }
 
     /// Whether it holds.
-    pub(crate) fn holds(&self, sight: &Sight<'_>) -> Option<Found> {
+    pub(crate) fn holds(&self, sight: &Sight<'_>) -> Option<Outcome> {
         match self {
-            Matcher::Text(Pattern(regex), area) => {
-                let text = match area {
-                    Area::Screen => sight.screen.text(),
-                    Area::Output => sight.mark.output(sight.screen),
-                };
-                let found = regex.find(&text)?;
-                Some(Found { index: None, text: Some(found.as_str().to_owned()) })
-            }
-            Matcher::Idle(quiet) => (sight.quiet >= *quiet).then(Found::default),
+            Matcher::Text(pattern, area) => pattern.look(*area, sight),
+            Matcher::Idle(quiet) => (sight.quiet >= *quiet).then_some(Outcome::Idle),
+            Matcher::Stable(quiet) => (sight.stable >= *quiet).then_some(Outcome::Idle),
             Matcher::Cursor(row, col) => {
                 let cursor = sight.screen.cursor();
-                ((cursor.row, cursor.col) == (*row, *col)).then(Found::default)
+                ((cursor.row, cursor.col) == (*row, *col)).then_some(Outcome::Cursor)
             }
-            Matcher::Exit => sight.ended.then(Found::default),
+            Matcher::Exit => sight.ended.then_some(Outcome::Exit),
             Matcher::Any(parts) => parts.iter().enumerate().find_map(|(index, part)| {
-                let found = part.holds(sight)?;
-                Some(Found { index: Some(index), ..found })
+                Some(Outcome::Any(index, Box::new(part.holds(sight)?)))
             }),
             Matcher::All(parts) => {
-                let found: Option<Vec<Found>> = parts.iter().map(|it| it.holds(sight)).collect();
-                let text = found?.into_iter().find_map(|it| it.text);
-                Some(Found { index: None, text })
+                let outcomes: Option<Vec<Outcome>> =
+                    parts.iter().map(|part| part.holds(sight)).collect();
+                outcomes.map(Outcome::All)
             }
             Matcher::Not(part) => match part.holds(sight) {
                 Some(_) => None,
-                None => Some(Found::default()),
+                None => Some(Outcome::Not),
             },
         }
     }
@@ -148,19 +215,57 @@ impl Matcher {
         match self {
             Matcher::Any(parts) => parts.iter().all(Matcher::forgets),
             Matcher::All(_) | Matcher::Not(_) => false,
-            Matcher::Text(..) | Matcher::Idle(_) | Matcher::Cursor(..) | Matcher::Exit => true,
+            Matcher::Text(..)
+            | Matcher::Idle(_)
+            | Matcher::Stable(_)
+            | Matcher::Cursor(..)
+            | Matcher::Exit => true,
         }
     }
 
-    /// The shortest quiet time it asks for: when to look again if nothing happens.
-    pub(crate) fn quiet(&self) -> Option<Duration> {
+    /// Whether it can come to hold though nothing happens.
+    pub(crate) fn is_timed(&self) -> bool {
         match self {
-            Matcher::Idle(quiet) => Some(*quiet),
-            Matcher::Any(parts) | Matcher::All(parts) => {
-                parts.iter().filter_map(Matcher::quiet).max()
-            }
-            Matcher::Not(part) => part.quiet(),
-            Matcher::Text(..) | Matcher::Cursor(..) | Matcher::Exit => None,
+            Matcher::Idle(_) | Matcher::Stable(_) => true,
+            Matcher::Any(parts) | Matcher::All(parts) => parts.iter().any(Matcher::is_timed),
+            Matcher::Not(part) => part.is_timed(),
+            Matcher::Text(..) | Matcher::Cursor(..) | Matcher::Exit => false,
         }
+    }
+
+    /// The first time after `last` at which it may come to hold though nothing happens, of a session
+    /// that was active at one time and a wait that began at another.
+    pub(crate) fn due(&self, (active, began): (Instant, Instant), last: Instant) -> Option<Instant> {
+        let due = match self {
+            Matcher::Idle(quiet) => active + *quiet,
+            Matcher::Stable(quiet) => active.max(began) + *quiet,
+            Matcher::Any(parts) | Matcher::All(parts) => {
+                return parts.iter().filter_map(|it| it.due((active, began), last)).min();
+            }
+            Matcher::Not(part) => return part.due((active, began), last),
+            Matcher::Text(..) | Matcher::Cursor(..) | Matcher::Exit => return None,
+        };
+        Some(due).filter(|&due| due > last)
+    }
+}
+
+impl Pattern {
+    fn look(&self, area: Area, sight: &Sight<'_>) -> Option<Outcome> {
+        let (screen, texts) = (sight.screen, sight.texts);
+        match area {
+            Area::Screen => self.find(texts.screen.get_or_init(|| screen.text())),
+            Area::Contents => self.find(texts.contents.get_or_init(|| screen.contents())),
+            Area::Output => self.find(&sight.mark.output(screen)),
+            Area::Transcript(chars) => self.find(sight.transcript?.tail(chars)),
+        }
+    }
+
+    fn find(&self, text: &str) -> Option<Outcome> {
+        // Most of the time it is not there, and groups are dear to look for.
+        let found = self.0.find(text)?;
+        let groups = self.0.captures_len() > 1;
+        let captures = if groups { self.0.captures_at(text, found.start()) } else { None };
+        let group = captures.and_then(|it| Some(it.get(1)?.as_str().to_owned()));
+        Some(Outcome::Text { text: found.as_str().to_owned(), group })
     }
 }

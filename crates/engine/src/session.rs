@@ -24,8 +24,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use greenroom_model::{Eager, KeyEvent, Offset, Size};
 use greenroom_proto::{Description, Hello, ToHolder};
-use greenroom_screen::{Filter, Screen};
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use greenroom_screen::{Filter, Screen, Wrap};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use crate::engine::House;
@@ -35,7 +35,7 @@ use crate::journal::Journal;
 use crate::link::{Link, LinkError};
 use crate::mark::{Mark, Marks};
 use crate::options::Options;
-use crate::{Attach, ClientId, Error, Event, Matcher, Subscription, SubscriptionId};
+use crate::{Attach, ClientId, Error, Event, Scene, Subscription, SubscriptionId, Transcript};
 
 use self::absent::Absent;
 pub(crate) use self::keyboard::Keyboard;
@@ -44,7 +44,8 @@ use self::viewers::Viewers;
 use self::waits::Waits;
 
 pub(crate) use self::absent::expecting;
-pub(crate) use self::save::{pack, unpack};
+pub(crate) use self::save::{Kept, pack, unpack};
+pub(crate) use self::waits::Wait;
 pub use self::waits::Waited;
 
 /// How many messages one turn takes. More would make output wait behind a busy client.
@@ -63,6 +64,9 @@ pub(crate) const INBOX: usize = 256;
 /// one must not blind anybody.
 const SYNC_BOUND: Duration = Duration::from_millis(150);
 
+/// The note in the description that says how many characters of what is printed are kept as text.
+pub(crate) const TRANSCRIPT: &str = "transcript";
+
 /// What somebody types.
 #[derive(Debug, Clone)]
 pub enum Typed {
@@ -76,8 +80,8 @@ pub enum Typed {
     Keys(Vec<KeyEvent>),
 }
 
-/// Does something with a screen, in the session's own turn.
-pub(crate) type Look = Box<dyn FnOnce(&Screen) + Send>;
+/// Looks at a session, in its own turn.
+pub(crate) type Look = Box<dyn FnOnce(Scene<'_>) + Send>;
 
 /// The answer to a request.
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, Error>>;
@@ -104,8 +108,10 @@ pub(crate) enum Msg {
     Detach(SubscriptionId),
     /// Somebody reads the screen.
     Look(Look),
-    /// Somebody waits for something.
-    Wait { matcher: Matcher, after: Option<Offset>, until: Option<Instant>, reply: Reply<Waited> },
+    /// Somebody waits for something, after an offset.
+    Wait(Wait, Option<Offset>),
+    /// Somebody wants what is printed to be kept as text, so many characters of it.
+    Transcribe(usize, Reply<()>),
 }
 
 /// How others reach a session.
@@ -117,6 +123,8 @@ pub(crate) struct Handle {
     pub(crate) room: Arc<Semaphore>,
     /// How much there is in all.
     pub(crate) room_bytes: usize,
+    /// The sequence now; closed when the session has ended.
+    pub(crate) changes: watch::Receiver<u64>,
 }
 
 /// One live session.
@@ -128,6 +136,11 @@ pub(crate) struct Session {
     link: Link,
     keyboard: Keyboard,
     screen: Screen,
+    /// The last of what was printed, if somebody wants it.
+    transcript: Option<Transcript>,
+    /// How often the size changed.
+    resizes: u64,
+    changes: watch::Sender<u64>,
     journal: Journal,
     /// What terminals are to get, while there are any.
     filter: Option<Filter>,
@@ -165,10 +178,11 @@ pub(crate) struct Session {
 pub(crate) struct Beginning {
     pub(crate) hello: Hello,
     pub(crate) description: Description,
-    pub(crate) screen: Screen,
+    pub(crate) kept: Kept,
     pub(crate) link: Link,
     pub(crate) keyboard: Keyboard,
     pub(crate) face: Arc<Face>,
+    pub(crate) changes: watch::Sender<u64>,
 }
 
 /// What ended the wait for something to do.
@@ -182,7 +196,8 @@ enum Wake {
 
 impl Session {
     pub(crate) fn new(house: Arc<House>, beginning: Beginning) -> Session {
-        let Beginning { hello, description, screen, link, keyboard, face } = beginning;
+        let Beginning { hello, description, kept, link, keyboard, face, changes } = beginning;
+        let Kept { screen, transcript } = kept;
         let drained = Arc::new(Notify::new());
         let mut session = Session {
             absent: None,
@@ -210,6 +225,9 @@ impl Session {
             link,
             keyboard,
             screen,
+            transcript,
+            resizes: 0,
+            changes,
             filter: None,
         };
         session.expect_clients();
@@ -283,7 +301,7 @@ impl Session {
         let updating = self.updating.filter(|_| wanted);
         [
             self.viewers.due(),
-            self.waits.due(self.active),
+            self.waits.due(self.active, self.turned),
             self.saves.due(),
             self.absent_due(),
             updating.map(|since| since + SYNC_BOUND),
@@ -327,10 +345,14 @@ impl Session {
             Msg::Attach { client, attach, reply } => self.attach(client, attach, reply),
             Msg::Detach(subscription) => self.detach(subscription),
             Msg::Look(look) => self.held.push(look),
-            Msg::Wait { matcher, after, until, reply } => {
+            Msg::Wait(wait, after) => {
                 let mark = self.marks.find(after);
-                self.waits.add(matcher, mark, until, reply);
+                self.waits.add(wait, mark);
                 self.changed = true;
+            }
+            Msg::Transcribe(chars, reply) => {
+                self.transcribe(chars);
+                let _gone = reply.send(Ok(()));
             }
         }
     }
@@ -345,16 +367,45 @@ impl Session {
         };
         let settled = self.updating.is_none_or(|since| now >= since + SYNC_BOUND);
         if settled {
-            for look in self.held.drain(..) {
-                look(&self.screen);
-            }
+            self.show_looks(now);
             self.look_for_waits(now);
+            if self.changed {
+                let sequence = self.sequence();
+                self.changes.send_if_modified(|last| std::mem::replace(last, sequence) != sequence);
+            }
         }
         self.serve_viewers(now, settled);
         self.save_if_due(now);
         self.trim_journal();
         self.changed = false;
         self.turned = now;
+    }
+
+    /// Shows the session to whoever asked to look.
+    fn show_looks(&mut self, now: Instant) {
+        let looks = std::mem::take(&mut self.held);
+        let scene = self.scene(now);
+        looks.into_iter().for_each(|look| look(scene));
+    }
+
+    /// Grows whenever something is printed or the size changes.
+    fn sequence(&self) -> u64 {
+        self.screen.offset().0 + self.resizes
+    }
+
+    /// Keeps what is printed as text from now on. What was printed before is there as the screen and the
+    /// history show it.
+    fn transcribe(&mut self, chars: usize) {
+        if self.transcript.is_some() {
+            return;
+        }
+        let mut transcript = Transcript::new(chars);
+        let rows = self.screen.first_row()..u64::MAX;
+        let printed = self.screen.text_of(rows, Wrap::Joined);
+        transcript.feed(printed.trim_end().replace('\n', "\r\n").as_bytes());
+        self.transcript = Some(transcript);
+        self.description.notes.push((TRANSCRIPT.to_owned(), chars.to_string()));
+        self.describe();
     }
 
     fn rename(&mut self, name: String) -> String {

@@ -11,13 +11,14 @@ use greenroom_model::SessionId;
 use greenroom_proto::{Description, FromHolder, Hello, Spawn, ToHolder};
 use greenroom_screen::Screen;
 use tokio::net::UnixStream;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Semaphore, mpsc, watch};
 
 use crate::engine::{Entry, House};
 use crate::info::{Face, Info, State};
+use crate::Transcript;
 use crate::link::{Link, LinkError};
 use crate::options::Options;
-use crate::session::{Beginning, Handle, INBOX, Session, unpack};
+use crate::session::{Beginning, Handle, INBOX, Kept, Session, TRANSCRIPT, unpack};
 
 /// How long a holder has to introduce itself. It takes a millisecond; a machine out of memory may
 /// take seconds.
@@ -64,7 +65,7 @@ pub(crate) struct Adopted {
     hello: Hello,
     terminal: OwnedFd,
     pub(crate) description: Description,
-    screen: Option<Screen>,
+    kept: Option<Kept>,
 }
 
 /// Meets a holder that was there before this daemon.
@@ -73,14 +74,14 @@ pub(crate) async fn meet(stream: UnixStream) -> Result<Adopted, LinkError> {
     let (hello, terminal) = link.introduction().await?;
     let FromHolder::Description(blob) = link.wait().await? else { return Err(LinkError::Order) };
     let description = Description::decode(&blob)?;
-    let mut screen = None;
+    let mut kept = None;
     // A holder that was never given a checkpoint has every byte; one that was says it next.
     if hello.checkpoint {
         let FromHolder::Checkpoint { at, blob } = link.wait().await? else {
             return Err(LinkError::Order);
         };
         match unpack(&blob) {
-            Ok(restored) if restored.offset() == at => screen = Some(restored),
+            Ok(restored) if restored.screen.offset() == at => kept = Some(restored),
             Ok(_) => return Err(LinkError::Order),
             Err(error) => {
                 tracing::error!(session = %hello.session, %error, "a checkpoint cannot be read");
@@ -88,26 +89,29 @@ pub(crate) async fn meet(stream: UnixStream) -> Result<Adopted, LinkError> {
             }
         }
     }
-    Ok(Adopted { link, hello, terminal, description, screen })
+    Ok(Adopted { link, hello, terminal, description, kept })
 }
 
 /// Puts a session into the house and lets it run.
 pub(crate) fn open(house: &Arc<House>, adopted: Adopted) -> Result<Arc<Face>, LinkError> {
-    let Adopted { link, hello, terminal, description, screen } = adopted;
+    let Adopted { link, hello, terminal, description, kept } = adopted;
     let options = house.options();
-    let screen = screen.unwrap_or_else(|| {
+    let kept = kept.unwrap_or_else(|| {
         let history = greenroom_screen::Options::default().with_history(options.history_lines);
-        Screen::new(hello.size, history)
+        let wanted = description.notes.iter().find(|note| note.0 == TRANSCRIPT);
+        let chars = wanted.and_then(|note| note.1.parse().ok());
+        Kept { screen: Screen::new(hello.size, history), transcript: chars.map(Transcript::new) }
     });
     let room_bytes = options.input_bytes.min(Semaphore::MAX_PERMITS);
     let room = Arc::new(Semaphore::new(room_bytes));
     let keyboard = crate::session::Keyboard::new(terminal, Arc::clone(&room));
-    let face = Arc::new(Face::new(info(&hello, &description, &screen)));
+    let face = Arc::new(Face::new(info(&hello, &description, &kept.screen)));
     let (inbox, messages) = mpsc::channel(INBOX);
-    let handle = Handle { face: Arc::clone(&face), inbox, room, room_bytes };
+    let (changes, changed) = watch::channel(kept.screen.offset().0);
+    let handle = Handle { face: Arc::clone(&face), inbox, room, room_bytes, changes: changed };
     house.sessions().insert(description.id, Entry::Living(handle));
     let beginning =
-        Beginning { hello, description, screen, link, keyboard, face: Arc::clone(&face) };
+        Beginning { hello, description, kept, link, keyboard, face: Arc::clone(&face), changes };
     tokio::spawn(Session::new(Arc::clone(house), beginning).run(messages));
     Ok(face)
 }
@@ -117,7 +121,7 @@ impl Adopted {
         (link, hello, terminal): (Link, Hello, OwnedFd),
         description: Description,
     ) -> Adopted {
-        Adopted { link, hello, terminal, description, screen: None }
+        Adopted { link, hello, terminal, description, kept: None }
     }
 }
 
@@ -138,6 +142,7 @@ fn info(hello: &Hello, description: &Description, screen: &Screen) -> Info {
         pid: hello.child_pid,
         holder_pid: hello.holder_pid,
         viewers: Vec::new(),
+        notes: description.notes.clone(),
     };
     info.remember(screen);
     info

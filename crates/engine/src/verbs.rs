@@ -7,14 +7,16 @@ use bytes::Bytes;
 use greenroom_model::{Offset, SessionId, Size};
 use greenroom_screen::Screen;
 use tokio::sync::mpsc::error::SendError;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
 use crate::create::check_name;
 use crate::engine::{Engine, Entry, Past};
 use crate::event::HouseEvent;
-use crate::session::{Handle, Look, Msg, Reply, unpack};
-use crate::{Attach, Caller, Error, Matcher, Subscription, SubscriptionId, Typed, Waited};
+use crate::session::{Handle, Kept, Look, Msg, Reply, Wait, unpack};
+use crate::{
+    Attach, Caller, Error, Matcher, Scene, Subscription, SubscriptionId, Typed, Waited,
+};
 
 /// The longest wait: a day. Who wants more asks again.
 const MAX_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -204,16 +206,67 @@ impl Engine {
         timeout: Option<Duration>,
         after: Option<Offset>,
     ) -> Result<Waited, Error> {
+        self.wait_looking(id, matcher, timeout, after, None).await
+    }
+
+    /// Waits for something to happen, and looks in the very turn in which it does.
+    ///
+    /// # Errors
+    /// The time is over, or the session ends without it.
+    pub async fn wait_and_look<T: Send + 'static>(
+        &self,
+        id: SessionId,
+        matcher: Matcher,
+        timeout: Option<Duration>,
+        look: impl FnOnce(Scene<'_>) -> T + Send + 'static,
+    ) -> Result<(Waited, T), Error> {
+        let (reply, answer) = oneshot::channel();
+        let look: Look = Box::new(move |scene: Scene<'_>| drop(reply.send(look(scene))));
+        let waited = self.wait_looking(id, matcher, timeout, None, Some(look)).await?;
+        Ok((waited, answer.await.map_err(|_| Error::Ended(id))?))
+    }
+
+    async fn wait_looking(
+        &self,
+        id: SessionId,
+        matcher: Matcher,
+        timeout: Option<Duration>,
+        after: Option<Offset>,
+        look: Option<Look>,
+    ) -> Result<Waited, Error> {
         if !matcher.is_modest() {
             return Err(Error::Invalid("too many matchers in one wait".to_owned()));
         }
-        let until = Instant::now() + timeout.unwrap_or(MAX_WAIT).min(MAX_WAIT);
-        let until = Some(until);
+        let until = Some(Instant::now() + timeout.unwrap_or(MAX_WAIT).min(MAX_WAIT));
         match self.entry(id)? {
             Entry::Living(_) => {
-                self.ask(id, |reply| Msg::Wait { matcher, after, until, reply }).await
+                let wait = |reply| Msg::Wait(Wait { matcher, until, look, reply }, after);
+                self.ask(id, wait).await
             }
-            Entry::Ended(past) => self.wait_ended(id, &past, &matcher).await,
+            Entry::Ended(past) => self.wait_ended(id, &past, &matcher, look).await,
+        }
+    }
+
+    /// The sequence of a session, told anew whenever it changes; closed at its end. One that has ended
+    /// is closed from the beginning.
+    ///
+    /// # Errors
+    /// There is no such session.
+    pub fn changes(&self, id: SessionId) -> Result<watch::Receiver<u64>, Error> {
+        match self.entry(id)? {
+            Entry::Living(handle) => Ok(handle.changes),
+            Entry::Ended(past) => Ok(watch::channel(past.info.offset.0).1),
+        }
+    }
+
+    /// Has the last of what a session prints kept as text, if it is not already.
+    ///
+    /// # Errors
+    /// There is no such session. One that has ended is no error.
+    pub async fn transcribe(&self, id: SessionId, chars: usize) -> Result<(), Error> {
+        match self.ask(id, |reply| Msg::Transcribe(chars, reply)).await {
+            Err(Error::Ended(_)) => Ok(()),
+            other => other,
         }
     }
 
@@ -226,8 +279,20 @@ impl Engine {
         id: SessionId,
         look: impl FnOnce(&Screen) -> T + Send + 'static,
     ) -> Result<T, Error> {
+        self.scene(id, |scene| look(scene.screen)).await
+    }
+
+    /// Looks at all that can be seen of a session, living or ended, between two turns.
+    ///
+    /// # Errors
+    /// There is no such session, or its screen was lost.
+    pub async fn scene<T: Send + 'static>(
+        &self,
+        id: SessionId,
+        look: impl FnOnce(Scene<'_>) -> T + Send + 'static,
+    ) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
-        let look: Look = Box::new(move |screen: &Screen| drop(reply.send(look(screen))));
+        let look: Look = Box::new(move |scene: Scene<'_>| drop(reply.send(look(scene))));
         let late = match self.entry(id)? {
             Entry::Ended(_) => Some(look),
             Entry::Living(handle) => match handle.inbox.send(Msg::Look(look)).await {
@@ -238,12 +303,13 @@ impl Engine {
         };
         if let Some(look) = late {
             let Entry::Ended(past) = self.entry(id)? else { return Err(Error::Ended(id)) };
-            look(&self.past_screen(id, &past).await?);
+            let kept = self.past_kept(id, &past).await?;
+            look(past.scene(&kept));
         }
         answer.await.map_err(|_| Error::Ended(id))
     }
 
-    pub(crate) async fn past_screen(&self, id: SessionId, past: &Past) -> Result<Screen, Error> {
+    pub(crate) async fn past_kept(&self, id: SessionId, past: &Past) -> Result<Kept, Error> {
         let kept = match &past.checkpoint {
             Some(checkpoint) => Some(checkpoint.clone()),
             None => {

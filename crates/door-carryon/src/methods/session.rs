@@ -54,6 +54,7 @@ pub(super) async fn create(it: Arc<Connection>, params: Params) -> Result<Answer
         clear_env: params.flag("clearEnv"),
         size: params.size()?,
         expect: params.flag("expect"),
+        ..New::default()
     };
     let info = it.door.engine.create(&it.caller, new).await?;
     Ok(wire::session(&it.door, &info).into())

@@ -31,10 +31,10 @@ fn to_wire(waited: Waited) -> Value {
         "offset": waited.offset.0,
         "screen": waited.screen,
     });
-    if let Some(index) = waited.index {
+    if let Some(index) = waited.outcome.index() {
         answer["index"] = index.into();
     }
-    if let Some(text) = waited.text {
+    if let Some(text) = waited.outcome.text() {
         answer["text"] = text.into();
     }
     match waited.ended {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use greenroom_model::SessionId;
 use greenroom_proto::ToHolder;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 use super::{Msg, Session, pack};
 use crate::archive::{EndedRecord, LivingRecord};
@@ -13,7 +14,7 @@ use crate::encore::Encore;
 use crate::engine::House;
 use crate::event::HouseEvent;
 use crate::link::Link;
-use crate::{End, Error, Event, State};
+use crate::{End, Error, Event, Scene, State};
 
 /// How long to wait before the archive is tried again; it doubles up to the longest.
 const RETRY: Duration = Duration::from_millis(500);
@@ -35,7 +36,7 @@ impl Session {
     pub(super) async fn finish(mut self, end: End, mut inbox: mpsc::Receiver<Msg>) {
         let id = self.description.id;
         self.hear_last(&mut inbox);
-        let packed = pack(&self.screen);
+        let packed = pack(&self.screen, self.transcript.as_ref());
         let record = self.record(end, packed);
         let expected = self.absent_due();
         let journal = std::mem::take(&mut self.journal);
@@ -43,8 +44,9 @@ impl Session {
         // From here on the house answers from the record.
         self.house.ended(record.clone(), encore.clone());
         drop(inbox);
-        let screen = &self.screen;
-        self.waits.end(screen, end, || match end {
+        let mut waits = std::mem::take(&mut self.waits);
+        let scene = Scene { end: Some(end), ..self.scene(Instant::now()) };
+        waits.end(scene, end, || match end {
             End::Exited(_) => Error::Ended(id),
             End::Lost => Error::Lost(id),
         });
@@ -78,7 +80,7 @@ impl Session {
         inbox.close();
         while let Ok(msg) = inbox.try_recv() {
             match msg {
-                Msg::Look(_) | Msg::Wait { .. } => self.apply(msg),
+                Msg::Look(_) | Msg::Wait(..) => self.apply(msg),
                 // Their answers are dropped, which says that the session has ended.
                 Msg::Type { .. }
                 | Msg::Input { .. }
@@ -87,13 +89,12 @@ impl Session {
                 | Msg::Signal(..)
                 | Msg::Kill(..)
                 | Msg::Rename(..)
+                | Msg::Transcribe(..)
                 | Msg::Attach { .. }
                 | Msg::Detach(_) => {}
             }
         }
-        for look in self.held.drain(..) {
-            look(&self.screen);
-        }
+        self.show_looks(Instant::now());
     }
 
     fn record(&mut self, end: End, packed: Vec<u8>) -> EndedRecord {

@@ -64,6 +64,9 @@ impl Session {
         if bytes.is_empty() {
             return;
         }
+        if let Some(transcript) = &mut self.transcript {
+            transcript.feed(&bytes);
+        }
         let fed = self.screen.feed(&bytes);
         let replies = fed.replies().to_vec();
         let events = if past { Vec::new() } else { fed.events().to_vec() };

@@ -13,6 +13,7 @@ use greenroom_screen::{RestoreError, Screen};
 use tokio::time::Instant;
 
 use super::Session;
+use crate::Transcript;
 
 /// How much of what a holder keeps may be full before the next checkpoint: half, so that it has
 /// room for what is printed while the checkpoint is made and sent.
@@ -34,8 +35,11 @@ const AFTER_RESIZE: Duration = Duration::from_millis(20);
 /// How much is kept of what attached clients have taken: what a connection may have on its way.
 const IN_FLIGHT: u64 = 1 << 20;
 
-/// The first byte of a packed checkpoint: compressed with LZ4, the length in front.
+/// The first byte of a packed screen: compressed with LZ4, the length in front.
 const PACKED: u8 = 1;
+
+/// The first byte of a packed transcript and screen.
+const PACKED_BOTH: u8 = 2;
 
 /// How large an unpacked checkpoint may be.
 const MAX_UNPACKED: usize = 256 << 20;
@@ -101,7 +105,7 @@ impl Session {
         if !rests && !self.saves.is_full(self.options.keep_bytes, keep) {
             return;
         }
-        let blob = Bytes::from(pack(&self.screen));
+        let blob = Bytes::from(pack(&self.screen, self.transcript.as_ref()));
         self.link.say(&ToHolder::Checkpoint { at, keep, blob });
         self.journal.trim(keep);
         self.saves = Saves::new(at, keep);
@@ -120,22 +124,49 @@ impl Session {
     }
 }
 
-/// A screen as a holder or the archive keeps it.
-pub(crate) fn pack(screen: &Screen) -> Vec<u8> {
-    let mut packed = vec![PACKED];
-    packed.extend_from_slice(&lz4_flex::compress_prepend_size(&screen.checkpoint()));
+/// What a holder or the archive keeps.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub(crate) screen: Screen,
+    pub(crate) transcript: Option<Transcript>,
+}
+
+/// A screen and a transcript as a holder or the archive keeps them.
+pub(crate) fn pack(screen: &Screen, transcript: Option<&Transcript>) -> Vec<u8> {
+    let checkpoint = screen.checkpoint();
+    let (kind, kept) = match transcript {
+        None => (PACKED, checkpoint),
+        Some(transcript) => {
+            let mut both = Vec::new();
+            transcript.save(&mut both);
+            both.extend_from_slice(&checkpoint);
+            (PACKED_BOTH, both)
+        }
+    };
+    let mut packed = vec![kind];
+    packed.extend_from_slice(&lz4_flex::compress_prepend_size(&kept));
     packed
 }
 
-/// A screen from what a holder or the archive kept.
-pub(crate) fn unpack(packed: &[u8]) -> Result<Screen, RestoreError> {
-    let Some((&PACKED, rest)) = packed.split_first() else {
-        return Err(RestoreError::NotACheckpoint);
+/// What a holder or the archive kept.
+pub(crate) fn unpack(packed: &[u8]) -> Result<Kept, RestoreError> {
+    let (kind, rest) = match packed.split_first() {
+        Some((&kind @ (PACKED | PACKED_BOTH), rest)) => (kind, rest),
+        _ => return Err(RestoreError::NotACheckpoint),
     };
     let length = rest.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize);
     if length > MAX_UNPACKED {
         return Err(RestoreError::Damaged("length"));
     }
-    let checkpoint = lz4_flex::decompress_size_prepended(rest);
-    Screen::restore(&checkpoint.map_err(|_| RestoreError::Damaged("compression"))?)
+    let unpacked = lz4_flex::decompress_size_prepended(rest)
+        .map_err(|_| RestoreError::Damaged("compression"))?;
+    let (transcript, checkpoint) = match kind {
+        PACKED => (None, unpacked.as_slice()),
+        _ => {
+            let restored = Transcript::restore(&unpacked);
+            let (transcript, rest) = restored.ok_or(RestoreError::Damaged("transcript"))?;
+            (Some(transcript), rest)
+        }
+    };
+    Ok(Kept { screen: Screen::restore(checkpoint)?, transcript })
 }

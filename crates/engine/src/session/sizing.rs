@@ -25,6 +25,7 @@ impl Session {
             self.waits.renumber(&self.screen);
         }
         self.changed = true;
+        self.resizes += 1;
         self.saves.resized();
         self.face.lock().size = size;
         self.redraw_all();

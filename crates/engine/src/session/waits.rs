@@ -7,10 +7,10 @@ use greenroom_model::{ExitStatus, Offset};
 use greenroom_screen::Screen;
 use tokio::time::Instant;
 
-use super::{Reply, Session};
+use super::{Look, Reply, Session};
 use crate::mark::Mark;
-use crate::matcher::{Found, Sight};
-use crate::{End, Error, Matcher};
+use crate::matcher::{Sight, Texts};
+use crate::{End, Error, Matcher, Outcome, Scene};
 
 /// How many waits a session bears. Each is looked at every turn.
 const MAX_WAITS: usize = 1024;
@@ -18,10 +18,8 @@ const MAX_WAITS: usize = 1024;
 /// What a wait came to.
 #[derive(Debug, Clone)]
 pub struct Waited {
-    /// Which of an `Any` it was.
-    pub index: Option<usize>,
-    /// The text that matched.
-    pub text: Option<String>,
+    /// What held.
+    pub outcome: Outcome,
     /// Where the output stood.
     pub offset: Offset,
     /// What the screen showed.
@@ -30,71 +28,84 @@ pub struct Waited {
     pub ended: Option<ExitStatus>,
 }
 
-#[derive(Debug)]
-struct Wait {
-    matcher: Matcher,
-    mark: Mark,
-    until: Option<Instant>,
-    reply: Reply<Waited>,
+/// Somebody who waits.
+pub(crate) struct Wait {
+    pub(crate) matcher: Matcher,
+    pub(crate) until: Option<Instant>,
+    /// Looks in the turn in which it holds.
+    pub(crate) look: Option<Look>,
+    pub(crate) reply: Reply<Waited>,
 }
 
 /// All who wait.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Waits {
-    all: Vec<Wait>,
+    all: Vec<Waiting>,
+}
+
+struct Waiting {
+    wait: Wait,
+    mark: Mark,
+    began: Instant,
 }
 
 impl Waits {
-    pub(super) fn add(
-        &mut self,
-        matcher: Matcher,
-        mark: Mark,
-        until: Option<Instant>,
-        reply: Reply<Waited>,
-    ) {
+    pub(super) fn add(&mut self, wait: Wait, mark: Mark) {
         if self.all.len() >= MAX_WAITS {
-            let _gone = reply.send(Err(Error::Limit { what: "waits", most: MAX_WAITS }));
+            let _gone = wait.reply.send(Err(Error::Limit { what: "waits", most: MAX_WAITS }));
             return;
         }
-        self.all.push(Wait { matcher, mark, until, reply });
+        self.all.push(Waiting { wait, mark, began: Instant::now() });
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// When to look again if nothing happens.
-    pub(super) fn due(&self, active: Instant) -> Option<Instant> {
-        let times = self
-            .all
-            .iter()
-            .flat_map(|wait| [wait.until, wait.matcher.quiet().map(|quiet| active + quiet)]);
+    /// When to look again if nothing happens, after it was looked at last.
+    pub(super) fn due(&self, active: Instant, last: Instant) -> Option<Instant> {
+        let times = self.all.iter().flat_map(|it| {
+            let until = it.wait.until.filter(|&until| until > last);
+            [until, it.wait.matcher.due((active, it.began), last)]
+        });
         times.flatten().min()
     }
 
     /// The rows got other numbers.
     pub(super) fn renumber(&mut self, screen: &Screen) {
-        for wait in &mut self.all {
-            wait.mark.renumber(screen);
+        for waiting in &mut self.all {
+            waiting.mark.renumber(screen);
         }
     }
 
     /// The child ended: every wait comes to an end, too.
-    pub(super) fn end(&mut self, screen: &Screen, end: End, error: impl Fn() -> Error) {
-        for wait in self.all.drain(..) {
-            let quiet = std::time::Duration::MAX;
-            let sight = Sight { screen, mark: &wait.mark, quiet, ended: true };
-            let status = match end {
-                End::Exited(status) => Some(status),
-                End::Lost => None,
-            };
-            let answer = match wait.matcher.holds(&sight) {
-                Some(found) => Ok(waited(found, screen, status)),
-                None => Err(error()),
-            };
-            let _gone = wait.reply.send(answer);
+    pub(super) fn end(&mut self, scene: Scene<'_>, end: End, error: impl Fn() -> Error) {
+        let texts = Texts::default();
+        let status = match end {
+            End::Exited(status) => Some(status),
+            End::Lost => None,
+        };
+        for Waiting { wait, mark, .. } in self.all.drain(..) {
+            match wait.matcher.holds(&last_sight(scene, &mark, &texts)) {
+                Some(outcome) => answer(wait, outcome, scene, status),
+                None => drop(wait.reply.send(Err(error()))),
+            }
         }
     }
+}
+
+/// What a wait sees of a session that has ended: nothing will ever change.
+fn last_sight<'a>(scene: Scene<'a>, mark: &'a Mark, texts: &'a Texts) -> Sight<'a> {
+    let quiet = std::time::Duration::MAX;
+    let Scene { screen, transcript, .. } = scene;
+    Sight { screen, transcript, mark, quiet, stable: quiet, ended: true, texts }
+}
+
+fn answer(wait: Wait, outcome: Outcome, scene: Scene<'_>, ended: Option<ExitStatus>) {
+    if let Some(look) = wait.look {
+        look(scene);
+    }
+    let _gone = wait.reply.send(Ok(waited(outcome, scene.screen, ended)));
 }
 
 impl Session {
@@ -103,40 +114,47 @@ impl Session {
         if self.waits.all.is_empty() {
             return;
         }
-        let (screen, changed, quiet) = (&self.screen, self.changed, now - self.active);
+        let mut waits = std::mem::take(&mut self.waits.all);
+        let (scene, texts) = (self.scene(now), Texts::default());
+        let Scene { screen, transcript, quiet, .. } = scene;
         let mut index = 0;
-        while let Some(wait) = self.waits.all.get_mut(index) {
-            let looks = changed || wait.matcher.quiet().is_some_and(|it| quiet >= it);
-            let sight = Sight { screen, mark: &wait.mark, quiet, ended: false };
-            let found = if looks { wait.matcher.holds(&sight) } else { None };
-            let answer = match found {
-                Some(found) => Ok(waited(found, screen, None)),
-                None if wait.until.is_some_and(|until| now >= until) => {
-                    Err(Error::Timeout { screen: screen.text() })
+        while let Some(Waiting { wait, mark, began }) = waits.get_mut(index) {
+            let stable = now - self.active.max(*began);
+            let sight =
+                Sight { screen, transcript, mark, quiet, stable, ended: false, texts: &texts };
+            let looks = self.changed || wait.matcher.is_timed();
+            let outcome = if looks { wait.matcher.holds(&sight) } else { None };
+            let late = wait.until.is_some_and(|until| now >= until);
+            if outcome.is_none() && !late && !wait.reply.is_closed() {
+                if wait.matcher.forgets() {
+                    mark.advance(screen);
                 }
-                None if wait.reply.is_closed() => Err(Error::Stopping),
-                None => {
-                    if wait.matcher.forgets() {
-                        wait.mark.advance(screen);
-                    }
-                    index += 1;
-                    continue;
-                }
-            };
-            let wait = self.waits.all.swap_remove(index);
-            let _gone = wait.reply.send(answer);
+                index += 1;
+                continue;
+            }
+            let Waiting { wait, .. } = waits.swap_remove(index);
+            match outcome {
+                Some(outcome) => answer(wait, outcome, scene, None),
+                None => drop(wait.reply.send(Err(Error::Timeout { screen: screen.text() }))),
+            }
+        }
+        self.waits.all = waits;
+    }
+
+    /// What can be seen now.
+    pub(super) fn scene(&self, now: Instant) -> Scene<'_> {
+        Scene {
+            screen: &self.screen,
+            transcript: self.transcript.as_ref(),
+            sequence: self.sequence(),
+            quiet: now - self.active,
+            end: None,
         }
     }
 }
 
-fn waited(found: Found, screen: &Screen, ended: Option<ExitStatus>) -> Waited {
-    Waited {
-        index: found.index,
-        text: found.text,
-        offset: screen.offset(),
-        screen: screen.text(),
-        ended,
-    }
+fn waited(outcome: Outcome, screen: &Screen, ended: Option<ExitStatus>) -> Waited {
+    Waited { outcome, offset: screen.offset(), screen: screen.text(), ended }
 }
 
 impl crate::Engine {
@@ -146,16 +164,20 @@ impl crate::Engine {
         id: greenroom_model::SessionId,
         past: &crate::engine::Past,
         matcher: &Matcher,
+        look: Option<Look>,
     ) -> Result<Waited, Error> {
-        let screen = self.past_screen(id, past).await?;
-        let mark = Mark::beginning();
-        let quiet = std::time::Duration::MAX;
-        let sight = Sight { screen: &screen, mark: &mark, quiet, ended: true };
+        let kept = self.past_kept(id, past).await?;
         let ended = match past.info.state {
             crate::State::Ended(End::Exited(status), _) => Some(status),
             crate::State::Ended(End::Lost, _) | crate::State::Running => None,
         };
-        let found = matcher.holds(&sight).ok_or(Error::Ended(id))?;
-        Ok(waited(found, &screen, ended))
+        let scene = past.scene(&kept);
+        let (mark, texts) = (Mark::beginning(), Texts::default());
+        let sight = last_sight(scene, &mark, &texts);
+        let outcome = matcher.holds(&sight).ok_or(Error::Ended(id))?;
+        if let Some(look) = look {
+            look(scene);
+        }
+        Ok(waited(outcome, &kept.screen, ended))
     }
 }

@@ -23,7 +23,7 @@ async fn a_wait_ends_with_the_byte_that_fulfils_it() {
     assert!(!wait.is_finished());
     world.prints("DY");
     let waited = wait.await.unwrap().unwrap();
-    assert_eq!((waited.text.as_deref(), waited.offset), (Some("READY"), Offset(14)));
+    assert_eq!((waited.outcome.text(), waited.offset), (Some("READY"), Offset(14)));
 }
 
 #[tokio::test]
@@ -76,7 +76,7 @@ async fn the_end_fulfils_some_and_ends_all() {
     world.shown().await;
     world.ends(ExitStatus::Code(0));
     let waited = one.await.unwrap().unwrap();
-    assert_eq!((waited.index, waited.ended), (Some(1), Some(ExitStatus::Code(0))));
+    assert_eq!((waited.outcome.index(), waited.ended), (Some(1), Some(ExitStatus::Code(0))));
     assert_eq!(two.await.unwrap().unwrap_err().kind(), ErrorKind::Ended);
 }
 
@@ -95,7 +95,7 @@ async fn quiet_is_measured_from_the_last_byte() {
 #[tokio::test]
 async fn a_wait_for_too_much_is_refused() {
     let world = World::new().await;
-    let many = Matcher::Any((0..100).map(|_| Matcher::Exit).collect());
+    let many = Matcher::Any((0..1000).map(|_| Matcher::Exit).collect());
     let error = world.engine.wait(ID, many, None, None).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
 }

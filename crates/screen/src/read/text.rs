@@ -177,6 +177,32 @@ impl Screen {
         join_rows(self.terminal.grid.rows())
     }
 
+    /// What the screen shows, as the program wrote it: wrapped rows are one line, and blanks stay that
+    /// were written.
+    ///
+    /// Without the empty lines at the end. A prompt keeps the blank behind it.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// let mut screen = Screen::new("4x5".parse().unwrap(), Options::default());
+    /// screen.feed(b"longer\r\n\r\n$ ");
+    /// assert_eq!(screen.contents(), "longer\n\n$ ");
+    /// ```
+    #[must_use]
+    pub fn contents(&self) -> String {
+        let mut out = Vec::with_capacity(self.terminal.rows * 64);
+        for row in self.terminal.grid.rows() {
+            row.push_text(0, row.len(), &mut out);
+            if !row.wrapped {
+                out.push(b'\n');
+            }
+        }
+        while out.last() == Some(&b'\n') {
+            out.pop();
+        }
+        into_string(out)
+    }
+
     /// A row of the history or the screen by its number.
     ///
     /// ```

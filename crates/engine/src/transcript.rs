@@ -1,0 +1,210 @@
+//! The last of what a session printed, as text with its escape sequences.
+//!
+//! Bytes become text where they arrive: a character that is cut by a read waits for its rest, and what
+//! is no UTF-8 becomes U+FFFD. Places are counted in characters from the session's beginning, so
+//! that whoever has seen it up to a place can ask for the rest.
+
+/// How much more than it must keep a transcript holds before it lets go of the oldest: so that it
+/// is not moved for every piece.
+const SLACK: usize = 2;
+
+/// The last of what a session printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transcript {
+    text: String,
+    /// How many characters `text` has.
+    chars: usize,
+    /// How many came before.
+    start: u64,
+    max_chars: usize,
+    /// The beginning of a character whose rest has not come yet.
+    cut: Vec<u8>,
+}
+
+impl Transcript {
+    /// One that keeps so many characters.
+    #[must_use]
+    pub fn new(max_chars: usize) -> Transcript {
+        Transcript {
+            text: String::new(),
+            chars: 0,
+            start: 0,
+            max_chars: max_chars.max(1),
+            cut: Vec::new(),
+        }
+    }
+
+    /// How many characters it keeps.
+    #[must_use]
+    pub fn max_chars(&self) -> usize {
+        self.max_chars
+    }
+
+    /// The place after its last character.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.start + self.chars as u64
+    }
+
+    /// All it keeps.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.tail(self.max_chars)
+    }
+
+    /// Its last characters, at most so many.
+    #[must_use]
+    pub fn tail(&self, chars: usize) -> &str {
+        let chars = chars.min(self.max_chars);
+        if self.chars <= chars {
+            return &self.text;
+        }
+        let skip = self.text.char_indices().rev().nth(chars.saturating_sub(1));
+        match (chars, skip) {
+            (0, _) | (_, None) => "",
+            (_, Some((at, _))) => &self.text[at..],
+        }
+    }
+
+    /// What came after a place, and whether some of that is not kept any more.
+    #[must_use]
+    pub fn since(&self, place: u64) -> (&str, bool) {
+        let missing = self.end().saturating_sub(place);
+        let kept = self.chars.min(self.max_chars) as u64;
+        let chars = usize::try_from(missing.min(kept)).unwrap_or(usize::MAX);
+        (self.tail(chars), missing > kept)
+    }
+
+    /// Takes what was printed.
+    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+        if self.cut.is_empty() {
+            self.push(bytes);
+        } else {
+            let mut whole = std::mem::take(&mut self.cut);
+            whole.extend_from_slice(bytes);
+            self.push(&whole);
+        }
+        if self.chars > self.max_chars * SLACK {
+            let keep = self.tail(self.max_chars).len();
+            let gone = self.text.len() - keep;
+            self.text.drain(..gone);
+            self.start += (self.chars - self.max_chars) as u64;
+            self.chars = self.max_chars;
+        }
+    }
+
+    fn push(&mut self, mut bytes: &[u8]) {
+        loop {
+            let error = match std::str::from_utf8(bytes) {
+                Ok(text) => return self.push_str(text),
+                Err(error) => error,
+            };
+            let (valid, rest) = bytes.split_at(error.valid_up_to());
+            self.push_str(std::str::from_utf8(valid).unwrap_or_default());
+            let Some(wrong) = error.error_len() else {
+                self.cut = rest.to_vec();
+                return;
+            };
+            self.push_str("\u{fffd}");
+            bytes = &rest[wrong..];
+        }
+    }
+
+    fn push_str(&mut self, text: &str) {
+        self.chars += text.chars().count();
+        self.text.push_str(text);
+    }
+
+    /// As bytes, for a checkpoint.
+    pub(crate) fn save(&self, out: &mut Vec<u8>) {
+        let text = self.text();
+        let start = self.end() - text.chars().count() as u64;
+        out.extend_from_slice(&start.to_le_bytes());
+        out.extend_from_slice(&(self.max_chars as u64).to_le_bytes());
+        out.push(self.cut.len() as u8);
+        out.extend_from_slice(&self.cut);
+        out.extend_from_slice(&(text.len() as u32).to_le_bytes());
+        out.extend_from_slice(text.as_bytes());
+    }
+
+    /// From bytes, and what follows them; none if they are no transcript.
+    pub(crate) fn restore(bytes: &[u8]) -> Option<(Transcript, &[u8])> {
+        let (start, rest) = bytes.split_first_chunk()?;
+        let (max_chars, rest) = rest.split_first_chunk()?;
+        let (&cut, rest) = rest.split_first()?;
+        let (cut, rest) = rest.split_at_checked(cut.into())?;
+        let (length, rest) = rest.split_first_chunk()?;
+        let (text, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+        let mut transcript = Transcript::new(usize::try_from(u64::from_le_bytes(*max_chars)).ok()?);
+        transcript.push_str(std::str::from_utf8(text).ok()?);
+        transcript.start = u64::from_le_bytes(*start);
+        transcript.cut = cut.to_vec();
+        Some((transcript, rest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_was_seen_is_not_told_again() {
+        let mut transcript = Transcript::new(10);
+        transcript.feed(b"hello");
+        assert_eq!(transcript.since(0), ("hello", false));
+        assert_eq!(transcript.since(3), ("lo", false));
+        assert_eq!(transcript.since(5), ("", false));
+        assert_eq!(transcript.since(99), ("", false));
+        transcript.feed(b" wonderful world");
+        assert_eq!(transcript.text(), "rful world");
+        assert_eq!(transcript.since(5), ("rful world", true));
+        assert_eq!(transcript.since(20), ("d", false));
+        assert_eq!(transcript.end(), 21);
+    }
+
+    #[test]
+    fn what_is_no_text_is_replaced() {
+        let mut transcript = Transcript::new(100);
+        transcript.feed(b"a\xffb\xe6\xbc");
+        assert_eq!(transcript.text(), "a\u{fffd}b");
+        transcript.feed(b"\xa2!");
+        assert_eq!(transcript.text(), "a\u{fffd}b漢!");
+        transcript.feed(b"\xe6\xbc");
+        transcript.feed(b"x");
+        assert_eq!(transcript.text(), "a\u{fffd}b漢!\u{fffd}x");
+    }
+
+    proptest! {
+        #[test]
+        fn any_split_gives_the_same(
+            bytes in proptest::collection::vec(
+                prop_oneof![any::<u8>(), Just(0xe6), Just(0xbc), Just(0xa2), Just(b'x')], 0..300),
+            cuts in proptest::collection::vec(0_usize..300, 0..20),
+            max in 1_usize..80,
+        ) {
+            let mut whole = Transcript::new(max);
+            whole.feed(&bytes);
+            let mut pieces = Transcript::new(max);
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
+            cuts.extend([0, bytes.len()]);
+            cuts.sort_unstable();
+            for cut in cuts.windows(2) {
+                pieces.feed(&bytes[cut[0]..cut[1]]);
+                prop_assert!(pieces.text().chars().count() <= max);
+            }
+            prop_assert_eq!(whole.text(), pieces.text());
+            prop_assert_eq!(whole.end(), pieces.end());
+            let mut saved = Vec::new();
+            pieces.save(&mut saved);
+            saved.extend_from_slice(b"rest");
+            let (restored, rest) = Transcript::restore(&saved).unwrap();
+            prop_assert_eq!((restored.text(), restored.end()), (pieces.text(), pieces.end()));
+            prop_assert_eq!(rest, b"rest");
+            for cut in 0..saved.len() - 4 {
+                let _no_panic = Transcript::restore(&saved[..cut]);
+            }
+        }
+    }
+}
