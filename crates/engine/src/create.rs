@@ -225,5 +225,6 @@ fn spawn(new: &New, options: &Options, description: &Description) -> Spawn {
         size: new.size.unwrap_or(options.size),
         keep_bytes: options.keep_bytes,
         open_files: options.open_files,
+        leashed: options.leashed,
     }
 }

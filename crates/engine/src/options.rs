@@ -53,6 +53,8 @@ pub struct Options {
     pub keep_bytes: u64,
     /// The soft limit on open files that children get; zero for ours.
     pub open_files: u64,
+    /// Sessions end with this process, however it ends, instead of waiting for the next daemon.
+    pub leashed: bool,
 }
 
 impl Options {

@@ -327,6 +327,7 @@ fn options(paths: &Paths, config: &Config, open_files: u64) -> Result<Options> {
         grace: config.kill_grace,
         keep_bytes: config.holder_keep_bytes,
         open_files,
+        leashed: false,
     })
 }
 

@@ -24,6 +24,9 @@ const QUIET: Duration = Duration::from_millis(50);
 /// How long the end waits for such a process at most when it is never silent.
 const QUIET_AT_LAST: Duration = Duration::from_secs(1);
 
+/// How long a session that ends with its daemon has to end by itself.
+const LEASH_GRACE: Duration = Duration::from_millis(500);
+
 /// How often a connection that is being replaced is read before: more than a socket's buffer holds.
 const LAST_READS: usize = 1 << 10;
 
@@ -48,6 +51,10 @@ pub(crate) struct Session {
     pub(crate) link: Option<Link>,
     killing: Option<Killing>,
     pub(crate) released: bool,
+    /// It ends with its daemon.
+    leashed: bool,
+    /// Its daemon is gone, and it is to end.
+    abandoned: bool,
 }
 
 /// How far the child's life is.
@@ -88,6 +95,8 @@ impl Session {
             link: None,
             killing: None,
             released: false,
+            leashed: spawn.leashed,
+            abandoned: false,
         }
     }
 
@@ -234,6 +243,20 @@ impl Session {
             let now = Instant::now();
             (*quiet, *at_last) = (now + QUIET, now + QUIET_AT_LAST);
         }
+    }
+
+    /// Ends a session that was to end with its daemon, once that is gone.
+    pub(crate) fn mind_leash(&mut self) {
+        if !self.leashed || self.link.is_some() {
+            return;
+        }
+        if !std::mem::replace(&mut self.abandoned, true) {
+            self.kill(LEASH_GRACE);
+        }
+        // Nobody will ask for what it prints while it ends.
+        self.keep = self.log.end();
+        self.trim();
+        self.released |= matches!(self.life, Life::Ended(_));
     }
 
     fn signal(&self, signal: i32) {

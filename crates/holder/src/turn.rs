@@ -67,6 +67,7 @@ impl Holder {
                 self.accept_at = self.accept_at.filter(|&at| now < at);
             }
             self.session.send();
+            self.session.mind_leash();
             if self.session.released {
                 self.listener.remove();
             }

@@ -30,6 +30,8 @@ pub struct Spawn {
     pub keep_bytes: u64,
     /// The soft limit on open files the child gets back; zero leaves it as it is.
     pub open_files: u64,
+    /// The session ends with the daemon that made it, instead of waiting for the next.
+    pub leashed: bool,
 }
 
 impl Spawn {
@@ -52,6 +54,7 @@ impl Spawn {
         writer.u16(self.size.rows());
         writer.u64(self.keep_bytes);
         writer.u64(self.open_files);
+        writer.u8(self.leashed.into());
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Spawn, ProtoError> {
@@ -71,6 +74,8 @@ impl Spawn {
             size: read_size(reader)?,
             keep_bytes: reader.u64()?,
             open_files: reader.u64()?,
+            // Later than the rest: a daemon that does not know it does not send it.
+            leashed: reader.u8().is_ok_and(|leashed| leashed != 0),
         })
     }
 }

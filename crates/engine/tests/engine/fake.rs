@@ -105,6 +105,7 @@ fn options(folder: &Path) -> Options {
         grace: Duration::from_secs(1),
         keep_bytes: 1 << 20,
         open_files: 0,
+        leashed: false,
     }
 }
 

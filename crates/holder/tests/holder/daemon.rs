@@ -58,6 +58,7 @@ pub(crate) fn shell(script: &str) -> Spawn {
         size: Size::DEFAULT,
         keep_bytes: 16 << 20,
         open_files: 0,
+        leashed: false,
     }
 }
 

@@ -1,9 +1,9 @@
 //! Ending a session ends everything that came of it.
 
 use greenroom_model::{ExitStatus, Offset};
-use greenroom_proto::ToHolder;
+use greenroom_proto::{Spawn, ToHolder};
 
-use crate::daemon::{eventually, lives, started};
+use crate::daemon::{Holder, eventually, lives, shell, started};
 
 /// The numbers after `pid` in a text.
 fn pids(text: &str) -> Vec<u32> {
@@ -135,4 +135,25 @@ fn a_holder_told_to_end_ends_its_child_and_reports_it() {
     assert!(greenroom_pty::kill(holder.pid(), 15));
     assert_eq!(daemon.until_ended(Offset(7)).status, ExitStatus::Signal(1));
     assert!(lives(holder.pid()));
+}
+
+#[test]
+fn a_session_on_a_leash_ends_with_its_daemon() {
+    for script in [TREE, "echo pid $$.; echo pid $$.; echo pid $$.; echo pid $$."] {
+        let spawn = Spawn { leashed: true, ..shell(script) };
+        let (mut holder, mut daemon) = Holder::start(spawn);
+        daemon.hello();
+        let mut output = Vec::new();
+        let mut at = Offset(0);
+        while output.iter().filter(|&&byte| byte == b'.').count() < 4 {
+            assert_eq!(daemon.output(&mut at, &mut output), None);
+        }
+        let all = greenroom_pty::descendants(holder.pid());
+        drop(daemon);
+        assert!(holder.wait());
+        assert!(!holder.socket().exists());
+        for pid in all {
+            eventually("everyone is gone", || !lives(pid));
+        }
+    }
 }
