@@ -20,6 +20,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("holder", &["model", "proto", "pty"]),
     ("client", &["frame", "model", "proto"]),
     ("door", &[]),
+    ("plugin", &[]),
     ("cli", &["client", "frame", "model"]),
     ("door-carryon", &["door", "engine", "frame", "model", "screen"]),
     (
@@ -33,6 +34,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "frame",
             "holder",
             "model",
+            "plugin",
             "proto",
             "pty",
             "screen",

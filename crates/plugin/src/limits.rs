@@ -1,0 +1,76 @@
+//! Every bound on a plugin, in one place, each with its reason.
+
+use std::time::Duration;
+
+/// Lua instructions one call may take: some 50 ms of a slow core, a thousand times what a
+/// classifier of a large screen needs.
+pub const INSTRUCTIONS_MAX: u64 = 5_000_000;
+
+/// How often the meter looks: seldom enough to cost nothing, often enough to stop a loop of slow
+/// library calls soon.
+pub(crate) const INSTRUCTIONS_PER_LOOK: u32 = 1_000;
+
+/// Time one call may take. The instruction bound is met long before by anything but calls that are
+/// slow in themselves; twenty times that bound, so that a busy machine does not kill the innocent.
+pub const WALL_MAX: Duration = Duration::from_secs(1);
+
+/// When a call counts as stuck: the meter had its chance and was not asked.
+pub(crate) const STUCK_AFTER: Duration = Duration::from_millis(1_250);
+
+/// Memory of one VM. A screen of 60x200 is 12 KiB, a transcript 128 KiB.
+pub const MEMORY_MAX: usize = 64 << 20;
+
+/// The stack of a VM's thread. Lua stops at 200 nested native calls, far below this.
+pub(crate) const STACK_SIZE: usize = 4 << 20;
+
+/// Calls in a row that may break a limit before a VM is given up: once is an odd screen, three
+/// times is a plugin that would burn a core for ever.
+pub const STRIKES_MAX: u32 = 3;
+
+/// How often a plugin's shared VM is replaced after it was given up.
+pub const RESTARTS_MAX: u32 = 3;
+
+/// Threads that may be stuck at once, of all plugins, before no VM is started any more.
+pub const STUCK_MAX: usize = 4;
+
+/// VMs a registry may have at once; each is a thread and up to [`MEMORY_MAX`].
+pub const VMS_MAX: usize = 256;
+
+/// Calls that may wait for one VM; who comes later waits to be let in.
+pub(crate) const QUEUE_MAX: usize = 16;
+
+/// How deep a value may nest on its way in or out.
+pub const DEPTH_MAX: usize = 64;
+
+/// How many values may go in or out at once.
+pub const NODES_MAX: usize = 65_536;
+
+/// How many bytes of text may go in or out at once.
+pub const BYTES_MAX: usize = 4 << 20;
+
+/// What a plugin sees of the end of a transcript: what a session keeps of it by default.
+pub const TRANSCRIPT_MAX: usize = 128 << 10;
+
+/// Actions in one plan. A plan is typed while its session waits.
+pub const ACTIONS_MAX: usize = 256;
+
+/// Bytes of a manifest.
+pub const MANIFEST_MAX: u64 = 64 << 10;
+
+/// Bytes of all Lua files of a plugin.
+pub const SOURCE_MAX: u64 = 1 << 20;
+
+/// Lua files of a plugin.
+pub const FILES_MAX: usize = 64;
+
+/// Plugins that may be loaded at once.
+pub const PLUGINS_MAX: usize = 64;
+
+/// Bytes of an error's text; Lua repeats what it was given, which may be a whole screen.
+pub const MESSAGE_MAX: usize = 400;
+
+/// Bytes of one logged text.
+pub const LOG_MAX: usize = 1_024;
+
+/// Texts one call may log.
+pub const LOGS_PER_CALL: u32 = 16;

@@ -1,0 +1,72 @@
+//! What one call may still use, and whether it has used more.
+//!
+//! One meter per VM, started anew by every call, asked by the instruction hook and by those library
+//! functions whose cost is not seen in instructions.
+//!
+//! **Invariant:** once broken it stays broken until the next call, and `pcall` asks it: an error that
+//! a plugin catches is raised again, so no plugin can go on.
+
+use std::cell::Cell;
+use std::time::Instant;
+
+use crate::error::Limit;
+use crate::limits::{INSTRUCTIONS_MAX, LOGS_PER_CALL, WALL_MAX};
+
+pub(crate) struct Meter {
+    left: Cell<u64>,
+    deadline: Cell<Instant>,
+    broken: Cell<Option<Limit>>,
+    logs: Cell<u32>,
+}
+
+impl Meter {
+    pub(crate) fn new() -> Self {
+        Self {
+            left: Cell::new(0),
+            deadline: Cell::new(Instant::now()),
+            broken: Cell::new(None),
+            logs: Cell::new(0),
+        }
+    }
+
+    /// A call begins.
+    pub(crate) fn start(&self) {
+        self.left.set(INSTRUCTIONS_MAX);
+        self.deadline.set(Instant::now() + WALL_MAX);
+        self.broken.set(None);
+        self.logs.set(LOGS_PER_CALL);
+    }
+
+    /// Uses up some instructions, or what costs as much.
+    pub(crate) fn spend(&self, instructions: u64) -> Result<(), Limit> {
+        self.check()?;
+        let limit = match self.left.get().checked_sub(instructions) {
+            None => Limit::Instructions,
+            Some(_) if Instant::now() >= self.deadline.get() => Limit::Wall,
+            Some(left) => {
+                self.left.set(left);
+                return Ok(());
+            }
+        };
+        self.broken.set(Some(limit));
+        Err(limit)
+    }
+
+    /// Fails if a limit was broken before.
+    pub(crate) fn check(&self) -> Result<(), Limit> {
+        self.broken.get().map_or(Ok(()), Err)
+    }
+
+    /// Whether one more text may be logged.
+    pub(crate) fn may_log(&self) -> bool {
+        let left = self.logs.get();
+        self.logs.set(left.saturating_sub(1));
+        left > 0
+    }
+}
+
+impl From<Limit> for mlua::Error {
+    fn from(limit: Limit) -> Self {
+        Self::runtime(limit)
+    }
+}

@@ -1,0 +1,217 @@
+//! One Lua VM with one plugin in it.
+//!
+//! Lives on one thread (`worker`) and knows nothing of it. `prelude.lua` makes the sandbox out of the
+//! standard libraries and of what `native` gives it.
+//!
+//! **Invariant:** Lua runs only between `Meter::start` and the end of a call.
+
+mod native;
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use mlua::{
+    ChunkMode, Function, HookTriggers, Lua, LuaOptions, StdLib, Table, Value as LuaValue, VmState,
+};
+use serde_json::Value;
+
+use crate::error::{Limit, PluginError, short};
+use crate::limits::{INSTRUCTIONS_PER_LOOK, MEMORY_MAX};
+use crate::meter::Meter;
+use crate::package::Package;
+use crate::sight::Sight;
+use crate::value;
+
+const PRELUDE: &str = include_str!("vm/prelude.lua");
+
+/// What the file itself is called in errors.
+const CHUNK: &str = "chunk";
+
+/// A function of the plugin, and what it is given.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) function: String,
+    pub(crate) input: Input,
+}
+
+/// What a function is given.
+#[derive(Debug)]
+pub(crate) enum Input {
+    Nothing,
+    Params(Value),
+    Classify {
+        sight: Sight,
+        last_intent: Option<String>,
+        stable_ms: Option<u64>,
+        completed_turn_stable_ms: u64,
+    },
+    Predicate {
+        sight: Sight,
+        params: Value,
+    },
+}
+
+pub(crate) struct Vm {
+    lua: Lua,
+    meter: Rc<Meter>,
+    exports: Table,
+    package: Arc<Package>,
+}
+
+impl Vm {
+    /// Runs the plugin's file and keeps what it returns.
+    pub(crate) fn start(package: Arc<Package>) -> Result<Self, PluginError> {
+        let (path, source) = package.entry()?;
+        let meter = Rc::new(Meter::new());
+        meter.start();
+        let failed = |error| failure(package.name(), CHUNK, &meter, &error);
+        let lua = sandbox(&package, &meter).map_err(failed)?;
+        let chunk = compile(&lua, path, source).map_err(failed)?;
+        let exports = match chunk.call(()).map_err(failed)? {
+            LuaValue::Table(exports) => exports,
+            other => {
+                return Err(PluginError::Answer {
+                    plugin: package.name().to_owned(),
+                    function: CHUNK.to_owned(),
+                    message: format!("{}, a table of functions is expected", other.type_name()),
+                });
+            }
+        };
+        Ok(Self { lua, meter, exports, package: Arc::clone(&package) })
+    }
+
+    /// Calls a function of the plugin.
+    pub(crate) fn call(&self, call: &Call) -> Result<Value, PluginError> {
+        let plugin = self.package.name();
+        self.meter.start();
+        let function = match self.exports.raw_get(call.function.as_str()) {
+            Ok(LuaValue::Function(function)) => function,
+            Ok(_) => {
+                return Err(PluginError::NoFunction {
+                    plugin: plugin.to_owned(),
+                    function: call.function.clone(),
+                });
+            }
+            Err(error) => return Err(failure(plugin, &call.function, &self.meter, &error)),
+        };
+        self.run(&function, &call.input)
+            .map_err(|error| failure(plugin, &call.function, &self.meter, &error))
+    }
+
+    fn run(&self, function: &Function, input: &Input) -> mlua::Result<Value> {
+        let answer: LuaValue = match self.input(input)? {
+            Some(input) => function.call(input)?,
+            None => function.call(())?,
+        };
+        // A plugin that went over and caught everything still went over.
+        self.meter.check()?;
+        value::from_lua(&self.lua, &answer)
+    }
+
+    fn input(&self, input: &Input) -> mlua::Result<Option<LuaValue>> {
+        Ok(Some(match input {
+            Input::Nothing => return Ok(None),
+            Input::Params(params) => self.params(params)?,
+            Input::Classify { sight, last_intent, stable_ms, completed_turn_stable_ms } => {
+                let table = sight.to_lua(&self.lua)?;
+                table.raw_set("last_intent", last_intent.as_deref())?;
+                table.raw_set("stable_ms", *stable_ms)?;
+                table.raw_set("completed_turn_stable_ms", *completed_turn_stable_ms)?;
+                LuaValue::Table(table)
+            }
+            Input::Predicate { sight, params } => {
+                let table = sight.to_lua(&self.lua)?;
+                table.raw_set("params", self.params(params)?)?;
+                LuaValue::Table(table)
+            }
+        }))
+    }
+
+    /// Parameters are a table, even when there are none.
+    fn params(&self, params: &Value) -> mlua::Result<LuaValue> {
+        match params {
+            Value::Null => Ok(LuaValue::Table(self.lua.create_table()?)),
+            params => value::to_lua(&self.lua, params),
+        }
+    }
+
+    /// The names of the functions the plugin exports.
+    pub(crate) fn exported(&self) -> Vec<String> {
+        let pairs = self.exports.pairs::<LuaValue, LuaValue>().flatten();
+        pairs
+            .filter_map(|(name, value)| match (name, value) {
+                (LuaValue::String(name), LuaValue::Function(_)) => Some(name.to_string_lossy()),
+                _ => None,
+            })
+            .take(crate::limits::NODES_MAX)
+            .collect()
+    }
+}
+
+/// A VM with nothing in it but what a plugin may have.
+fn sandbox(package: &Arc<Package>, meter: &Rc<Meter>) -> mlua::Result<Lua> {
+    let libraries = StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::UTF8;
+    let lua = Lua::new_with(libraries, LuaOptions::new())?;
+    lua.set_memory_limit(MEMORY_MAX)?;
+    let natives = native::table(&lua, package, meter)?;
+    let granted = lua.create_table()?;
+    for permission in &package.manifest.permissions {
+        granted.raw_set(permission.as_str(), true)?;
+    }
+    compile(&lua, "=greenroom", PRELUDE.as_bytes())?.call::<()>((natives, granted))?;
+    let looked = Rc::clone(meter);
+    lua.set_hook(HookTriggers::new().every_nth_instruction(INSTRUCTIONS_PER_LOOK), move |_, _| {
+        looked.spend(u64::from(INSTRUCTIONS_PER_LOOK))?;
+        Ok(VmState::Continue)
+    })?;
+    Ok(lua)
+}
+
+/// Compiles a text; bytecode is refused.
+fn compile(lua: &Lua, path: &str, source: &[u8]) -> mlua::Result<Function> {
+    let name = if path.starts_with('=') { path.to_owned() } else { format!("@{path}") };
+    lua.load(source).set_name(name).set_mode(ChunkMode::Text).into_function()
+}
+
+/// What a failed call is to its caller.
+fn failure(plugin: &str, function: &str, meter: &Meter, error: &mlua::Error) -> PluginError {
+    let (plugin, function) = (plugin.to_owned(), function.to_owned());
+    let limit = meter.check().err().or_else(|| out_of_memory(error).then_some(Limit::Memory));
+    match limit {
+        Some(limit) => PluginError::Limit { plugin, function, limit },
+        None => PluginError::Lua { plugin, function, message: message(error) },
+    }
+}
+
+fn out_of_memory(error: &mlua::Error) -> bool {
+    match error {
+        mlua::Error::MemoryError(_) => true,
+        mlua::Error::CallbackError { cause, .. } => out_of_memory(cause),
+        _ => false,
+    }
+}
+
+/// Lua's message, with the line of the plugin that it is about.
+fn message(error: &mlua::Error) -> String {
+    match error {
+        mlua::Error::CallbackError { traceback, cause } => {
+            let text = message(cause);
+            // The host's functions do not know who called them.
+            match traceback.lines().find_map(place) {
+                Some(place) if !text.contains(".lua:") => short(&format!("{place}: {text}")),
+                _ => text,
+            }
+        }
+        mlua::Error::RuntimeError(text) => short(text),
+        mlua::Error::SyntaxError { message, .. } => short(message),
+        other => short(&other.to_string()),
+    }
+}
+
+/// The file and line of a traceback's entry, if it is a plugin's.
+fn place(entry: &str) -> Option<&str> {
+    let entry = entry.trim_start();
+    let (place, _) = entry.split_once(": in ")?;
+    let (path, _) = place.rsplit_once(':')?;
+    path.ends_with(".lua").then_some(place)
+}
