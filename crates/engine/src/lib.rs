@@ -26,6 +26,7 @@ mod mark;
 mod matcher;
 mod options;
 mod recover;
+pub mod redact;
 mod scene;
 mod session;
 mod spawn;

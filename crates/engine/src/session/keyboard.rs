@@ -137,9 +137,8 @@ impl Keyboard {
             reason = "the other way is unsafe; an owned descriptor makes this one sound"
         )]
         let full = AsyncFd::with_interest(Arc::clone(&self.terminal), Interest::WRITABLE);
-        self.full = full
-            .inspect_err(|error| tracing::warn!(%error, "a full terminal is not watched"))
-            .ok();
+        self.full =
+            full.inspect_err(|error| tracing::warn!(%error, "a full terminal is not watched")).ok();
     }
 
     /// Writes as much as the terminal takes.

@@ -1,0 +1,109 @@
+//! Finds secrets in text and replaces them.
+//!
+//! The text may be a raw transcript: it is split into [`lanes`] first, so that a colour or a wrapped
+//! line in the middle of a value does not hide it. [`scan`] then looks for the beginnings of secrets
+//! in one pass and asks the rule behind each ([`keyed`], [`known`], [`url`], [`block`]) what it sees.
+//! A rule answers "not yet clear" as an ordinary value, which is what [`Stream`] is built on.
+//!
+//! Not here: clocks, sessions, wire formats, and what to redact (a door decides).
+//!
+//! **Invariants.** Escape sequences stay where they are. Every rule decides within [`HOLD_MAX`]
+//! bytes, for whole texts as for streams. Nothing takes more than linear time.
+
+mod block;
+mod code;
+mod keyed;
+mod known;
+mod lanes;
+mod policy;
+mod scan;
+mod stream;
+mod tail;
+#[cfg(test)]
+mod tests;
+mod url;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use lanes::{Lane, Lanes, State};
+pub use policy::{Redaction, RedactionError};
+use scan::{Scan, Site};
+pub use stream::{HOLD_MAX, Stream};
+
+impl Redaction {
+    /// The text with every secret replaced; borrowed when there is none.
+    pub fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let pieces = self.pieces(text);
+        if pieces.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        Cow::Owned(show(text, 0..text.len(), &pieces, &mut [0; 2], self.replacement()))
+    }
+
+    /// What would be replaced, sorted and without overlaps.
+    ///
+    /// A secret that is interrupted by escape sequences is more than one span.
+    pub fn spans(&self, text: &str) -> Vec<Range<usize>> {
+        self.pieces(text).into_iter().map(|piece| piece.range).collect()
+    }
+
+    fn pieces(&self, text: &str) -> Vec<Piece> {
+        let lanes = Lanes::split(text, State::default());
+        let mut pieces = Vec::new();
+        for (index, lane) in [&lanes.text, &lanes.strings].into_iter().enumerate() {
+            let site = Site::new(&lane.text, None, false, self);
+            pieces_of(lane, index, &Scan::of(&site, &[]), &mut pieces);
+        }
+        pieces.sort_by_key(|piece| piece.range.start);
+        pieces
+    }
+}
+
+/// A part of a secret as it lies in the original text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Piece {
+    range: Range<usize>,
+    /// Which lane it is in.
+    lane: usize,
+    /// Where its secret begins, unless that was hidden before this text.
+    secret: Option<usize>,
+}
+
+/// Adds the pieces of all secrets of a lane.
+fn pieces_of(lane: &Lane<'_>, index: usize, scan: &Scan, pieces: &mut Vec<Piece>) {
+    for secret in &scan.secrets {
+        let origins = lane.origins(secret.range.clone());
+        let first = origins.first().map(|range| range.start);
+        let start = first.filter(|_| !secret.is_continued);
+        let piece = |range| Piece { range, lane: index, secret: start };
+        pieces.extend(origins.into_iter().map(piece));
+    }
+}
+
+/// A part of a text with its secrets replaced. `hidden` is where the last of each lane ends.
+fn show(
+    text: &str,
+    range: Range<usize>,
+    pieces: &[Piece],
+    hidden: &mut [usize; 2],
+    replacement: &str,
+) -> String {
+    let mut shown = String::with_capacity(range.len());
+    let mut at = range.start;
+    for piece in pieces {
+        let (start, end) = (piece.range.start.max(at), piece.range.end.min(range.end));
+        if start >= end {
+            continue;
+        }
+        shown.push_str(&text[at..start]);
+        // Of a secret in many pieces, only the first is replaced; the others vanish.
+        if piece.secret.is_some_and(|secret| secret >= hidden[piece.lane]) {
+            shown.push_str(replacement);
+        }
+        hidden[piece.lane] = end;
+        at = end;
+    }
+    shown.push_str(&text[at..range.end]);
+    shown
+}

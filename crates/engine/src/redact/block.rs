@@ -1,0 +1,90 @@
+//! Private keys in lines of base64, between `-----BEGIN … PRIVATE KEY-----` and its end.
+//!
+//! The two lines stay, so a reader sees what was there; what is between them goes, also if the end
+//! is missing.
+
+use std::ops::Range;
+
+use super::scan::{Site, Verdict};
+use super::tail::Tail;
+
+/// How such a block begins.
+pub(super) const BEGIN: &str = "-----BEGIN ";
+
+const DASHES: &str = "-----";
+
+/// How long the name of a kind may be: `OPENSSH PRIVATE KEY` and the like.
+const NAME_MAX: usize = 48;
+
+/// How long the name of a header may be: `Proc-Type`, `DEK-Info`, `Comment`.
+const HEADER_MAX: usize = 24;
+
+/// How long all headers may be, and white space with them.
+const HEADERS_MAX: usize = 1024;
+
+pub(super) fn judge(site: &Site<'_>, anchor: Range<usize>) -> Verdict {
+    let rest = &site.text[anchor.end..];
+    let is_name = |byte: &u8| byte.is_ascii_uppercase() || matches!(byte, b' ' | b'0'..=b'9');
+    let name = rest.bytes().take_while(is_name).count();
+    if name > NAME_MAX {
+        return Verdict::No;
+    }
+    let after = &rest[name..];
+    if after.len() < DASHES.len() && DASHES.starts_with(after) {
+        return Verdict::Waiting;
+    }
+    if !rest[..name].contains("PRIVATE KEY") || !after.starts_with(DASHES) {
+        return Verdict::No;
+    }
+    body(site, anchor.end + name + DASHES.len())
+}
+
+/// What follows the first line, behind headers.
+fn body(site: &Site<'_>, first: usize) -> Verdict {
+    let mut start = first;
+    loop {
+        let rest = &site.text[start..];
+        start += breaks(rest);
+        let rest = &site.text[start..];
+        if start - first > HEADERS_MAX || site.is_marker(start) {
+            return Verdict::No;
+        }
+        if rest.is_empty() || rest == "\\" {
+            return Verdict::Waiting;
+        }
+        let name = rest.bytes().take_while(|it| it.is_ascii_alphabetic() || *it == b'-').count();
+        match rest.as_bytes().get(name) {
+            Some(b':') if name > 0 && name <= HEADER_MAX => {
+                match rest.bytes().take(HEADERS_MAX).position(|it| it == b'\n') {
+                    Some(end) => start += end + 1,
+                    None if rest.len() < HEADERS_MAX => return Verdict::Waiting,
+                    None => return Verdict::No,
+                }
+            }
+            None if name <= HEADER_MAX => {
+                let is_secret = !rest.contains('-');
+                let range = start..site.text.len();
+                return Verdict::Open { range, tail: Tail::Block, is_secret, is_telling: false };
+            }
+            _ => break,
+        }
+    }
+    let (length, tail) = Tail::Block.consume(&site.text.as_bytes()[start..], &[]);
+    match length {
+        0 => Verdict::No,
+        _ => Verdict::Secret { range: start..start + length, tail },
+    }
+}
+
+/// How long the white space at the beginning is. In JSON, the end of a line is written `\n`.
+fn breaks(text: &str) -> usize {
+    let mut rest = text;
+    loop {
+        let next = rest.trim_start_matches(|it: char| it.is_ascii_whitespace());
+        let next = next.trim_start_matches("\\n").trim_start_matches("\\r");
+        if next.len() == rest.len() {
+            return text.len() - rest.len();
+        }
+        rest = next;
+    }
+}

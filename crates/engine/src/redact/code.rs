@@ -1,0 +1,169 @@
+//! What stands where a secret could stand, but is none: source code, placeholders, prose.
+//!
+//! These are guesses. They lean towards "a secret": a word too much is replaced rather than a
+//! password shown.
+
+/// Types, in the languages people print most.
+const TYPES: &[&str] = &[
+    "any", "bool", "boolean", "bytes", "char", "float", "int", "integer", "number", "object",
+    "str", "string", "text", "unknown", "usize", "varchar", "void",
+];
+
+/// Words that follow `token:` or `secret =` in messages and in code.
+const WORDS: &[&str] = &[
+    "a",
+    "an",
+    "and",
+    "await",
+    "bad",
+    "cannot",
+    "could",
+    "disabled",
+    "does",
+    "empty",
+    "enabled",
+    "expected",
+    "expired",
+    "failed",
+    "for",
+    "found",
+    "function",
+    "has",
+    "hidden",
+    "identifier",
+    "if",
+    "in",
+    "incorrect",
+    "invalid",
+    "is",
+    "it",
+    "lambda",
+    "malformed",
+    "missing",
+    "must",
+    "new",
+    "no",
+    "not",
+    "of",
+    "ok",
+    "optional",
+    "or",
+    "please",
+    "redacted",
+    "required",
+    "self",
+    "set",
+    "should",
+    "the",
+    "this",
+    "to",
+    "unauthorized",
+    "unexpected",
+    "unset",
+    "use",
+    "was",
+    "wrong",
+    "yes",
+    "you",
+    "your",
+];
+
+/// Values that say that there is none.
+const NOTHING: &[&str] = &["null", "none", "nil", "true", "false", "undefined"];
+
+/// Where files are.
+const ROOTS: &[&str] = &[
+    "~/", "./", "../", "/dev/", "/etc/", "/home/", "/mnt/", "/opt/", "/proc/", "/root/", "/run/",
+    "/srv/", "/tmp/", "/usr/", "/var/", "/Users/",
+];
+
+/// Whether something else will be put here, or a secret is already hidden.
+pub(super) fn is_placeholder(value: &str) -> bool {
+    let word = value.trim_end_matches([';', ')', '.', '>']);
+    is_one_of(NOTHING, word) || is_variable(value) || is_mask(value)
+}
+
+fn is_variable(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    let is_name = |name: &str| {
+        let mut bytes = name.bytes();
+        bytes.next().is_some_and(|it| it.is_ascii_alphabetic() || it == b'_')
+            && bytes.all(|it| it.is_ascii_alphanumeric() || it == b'_')
+    };
+    match bytes {
+        [b'<', next, ..] => next.is_ascii_alphabetic(),
+        [b'$', b'{' | b'(', ..] | [b'{', b'{', ..] => true,
+        [b'$', ..] => is_name(value[1..].trim_end_matches([';', ')'])),
+        [b'%', b's'] | [b'{', b'}'] | [b'{'] | [b'['] => true,
+        [b'%', .., b'%'] => is_name(&value[1..value.len() - 1]),
+        // A value is cut before a closing brace, so there may be none.
+        [b'{', ..] => is_name(value[1..].trim_end_matches('}')),
+        _ => false,
+    }
+}
+
+fn is_mask(value: &str) -> bool {
+    let Some(first) = value.chars().next() else { return false };
+    let least = if matches!(first, 'x' | 'X') { 3 } else { 1 };
+    "*•●·.…#_-xX".contains(first)
+        && value.chars().all(|it| it == first)
+        && value.chars().count() >= least
+}
+
+/// Whether it names a file.
+pub(super) fn is_path(value: &str) -> bool {
+    ROOTS.iter().any(|root| value.starts_with(root))
+}
+
+/// Whether it begins as a call, a path of names or a type with parameters.
+///
+/// It says yes as soon as it can, and then stays with it however the value goes on.
+pub(super) fn is_expression(value: &str, is_tight: bool) -> bool {
+    let is_part = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '.' | ':');
+    let name = value.len() - value.trim_start_matches(is_part).len();
+    let (name, rest) = value.split_at(name);
+    if !name.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_') {
+        return !is_tight && value.starts_with(['&', '(', '|', '{', '[']);
+    }
+    let is_call = rest.starts_with('(') || rest.starts_with("!(");
+    let is_generic = rest.starts_with(['<', '[']) && !is_tight;
+    is_call || is_generic || name.contains("::")
+}
+
+/// Whether it is a word of a message, a type or a name, such as the one it is the value of.
+///
+/// For where those are likely.
+pub(super) fn is_word(value: &str, name: &str) -> bool {
+    let word = value.split(['|', ';', ')', '<', '=', '?', '!']).next().unwrap_or(value);
+    let word = word.trim_end_matches(['.', ':']);
+    let is_count = value.len() <= 3 && value.bytes().all(|it| it.is_ascii_digit());
+    let is_sign = !value.chars().any(char::is_alphanumeric);
+    is_count
+        || is_sign
+        || word.eq_ignore_ascii_case(name)
+        || is_one_of(TYPES, word)
+        || is_one_of(WORDS, word)
+        || is_type(word)
+        || is_field(word)
+}
+
+/// Whether it is written as types are: `SecretString`.
+fn is_type(word: &str) -> bool {
+    let humps = word.bytes().filter(u8::is_ascii_uppercase).count();
+    let small = word.bytes().filter(u8::is_ascii_lowercase).count();
+    word.starts_with(|it: char| it.is_ascii_uppercase())
+        && humps >= 2
+        && small > humps
+        && humps + small == word.len()
+}
+
+/// Whether it is written as fields are: `self.token`.
+fn is_field(word: &str) -> bool {
+    word.contains('.')
+        && word.starts_with(|it: char| it.is_ascii_lowercase())
+        && word.bytes().all(|it| it.is_ascii_alphabetic() || matches!(it, b'_' | b'.'))
+}
+
+fn is_one_of(words: &[&str], word: &str) -> bool {
+    words.iter().any(|it| it.eq_ignore_ascii_case(word))
+}

@@ -1,0 +1,227 @@
+//! Values that are called a secret by the name in front: `token=abc`, `"api_key": "abc"`.
+//!
+//! The name may have anything in front (`GITHUB_TOKEN`) but nothing behind (`tokenizer`). Directly
+//! behind `=`, everything is a value, as ptywright has it. With white space around, or behind `:`,
+//! it may as well be source code or prose; [`code`] knows what those look like.
+
+use std::ops::Range;
+
+use super::code;
+use super::scan::{Site, Verdict};
+use super::tail::{Class, Quote, Tail};
+
+/// What a secret is called, at the end of a name and in any case.
+pub(super) const NAMES: &[&str] = &[
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "_pass",
+    "credential",
+    AUTHORIZATION,
+    "api_key",
+    "api-key",
+    "apikey",
+    "access_key",
+    "access-key",
+    "accesskey",
+    "secret_key",
+    "secret-key",
+    "secretkey",
+    "private_key",
+    "private-key",
+    "privatekey",
+    "account_key",
+    "accountkey",
+    "auth_key",
+    "encryption_key",
+    "signing_key",
+];
+
+const AUTHORIZATION: &str = "authorization";
+
+/// What stands before the secret in an `Authorization` header.
+const SCHEMES: &[&str] = &["basic", "bearer", "token", "negotiate", "apikey", "digest"];
+
+/// How much white space may be around the sign between name and value: columns that are lined up.
+const GAP_MAX: usize = 48;
+
+/// How many backslashes may be before a quote: text in text in text.
+const DEPTH_MAX: usize = 7;
+
+/// Within how many bytes a value shows that it is none. Longer ones are secrets.
+const DECIDE_MAX: usize = 64;
+
+/// How long a value on the line below its name must be: longer than the words of a next sentence.
+const FAR_LEAST: usize = 20;
+
+/// Where a value begins, and how.
+struct Place {
+    at: usize,
+    /// Whether nothing but `=` is between name and value.
+    is_tight: bool,
+    is_name_quoted: bool,
+    /// Whether a line ends between name and value.
+    is_far: bool,
+}
+
+pub(super) fn judge(site: &Site<'_>, anchor: Range<usize>) -> Verdict {
+    let place = match find_value(site.text.as_bytes(), anchor.end) {
+        Ok(place) => place,
+        Err(verdict) => return verdict,
+    };
+    if place.is_far {
+        return judge_far(site, place.at);
+    }
+    let name = &site.text[anchor];
+    match opening(site.text.as_bytes(), place.at) {
+        Some((quote, start)) => {
+            let next = site.text.as_bytes().get(start);
+            let ends = |it: &u8| b");],}".contains(it) || (!place.is_tight && *it == b' ');
+            // It closes a text that ends in a name, as in `print("Password: ")`.
+            if !place.is_name_quoted && next.is_some_and(ends) {
+                return Verdict::No;
+            }
+            judge_quoted(site, skip_scheme(site, name, start), quote)
+        }
+        None => judge_plain(site, name, &place),
+    }
+}
+
+/// Goes from the end of a name to its value.
+fn find_value(bytes: &[u8], name_end: usize) -> Result<Place, Verdict> {
+    let (mut at, is_name_quoted) = close_name(bytes, name_end)?;
+    let before = blanks(&bytes[at..]);
+    at += before;
+    let mut is_tight = before == 0;
+    match (bytes.get(at), bytes.get(at + 1)) {
+        (None, _) | (Some(b':' | b'='), None) => return Err(Verdict::Waiting),
+        (Some(b'='), Some(b'=' | b'~')) | (Some(b':'), Some(b':')) => return Err(Verdict::No),
+        (Some(b'='), Some(b'>')) | (Some(b':'), Some(b'=')) => {
+            is_tight = false;
+            at += 2;
+        }
+        (Some(b'='), _) => at += 1,
+        (Some(b':'), _) => {
+            is_tight = false;
+            at += 1;
+        }
+        _ => return Err(Verdict::No),
+    }
+    let after = bytes[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let is_far = bytes[at..at + after].iter().any(|byte| matches!(byte, b'\n' | b'\r'));
+    match bytes.get(at + after) {
+        _ if before.max(after) > GAP_MAX => Err(Verdict::No),
+        None => Err(Verdict::Waiting),
+        Some(_) => {
+            Ok(Place { at: at + after, is_tight: is_tight && after == 0, is_name_quoted, is_far })
+        }
+    }
+}
+
+/// Steps over the quote behind a name, and the bracket of `env["TOKEN"]`.
+fn close_name(bytes: &[u8], at: usize) -> Result<(usize, bool), Verdict> {
+    let slashes = bytes[at..].iter().take_while(|byte| **byte == b'\\').count();
+    let end = at + slashes;
+    match bytes.get(end) {
+        None => Err(Verdict::Waiting),
+        Some(b'"' | b'\'') if bytes.get(end + 1) == Some(&b']') => Ok((end + 2, false)),
+        Some(b'"' | b'\'') => Ok((end + 1, true)),
+        Some(byte) if slashes > 0 || byte.is_ascii_alphanumeric() || *byte == b'_' => {
+            Err(Verdict::No)
+        }
+        Some(_) => Ok((end, false)),
+    }
+}
+
+fn blanks(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
+}
+
+/// The quote that opens a value, with the letters that say what kind of text it is.
+fn opening(bytes: &[u8], at: usize) -> Option<(Quote, usize)> {
+    let letters = bytes[at..].iter().take_while(|byte| b"bBrRuUfF$@".contains(byte)).count();
+    let from = if letters <= 2 { at + letters } else { at };
+    let depth = bytes[from..].iter().take(DEPTH_MAX).take_while(|it| **it == b'\\').count();
+    match bytes.get(from + depth) {
+        Some(&mark @ (b'"' | b'\'')) => Some((Quote { mark, depth, slashes: 0 }, from + depth + 1)),
+        _ => None,
+    }
+}
+
+/// Steps over the scheme of an `Authorization` header: it is no secret.
+fn skip_scheme(site: &Site<'_>, name: &str, start: usize) -> usize {
+    let rest = &site.text.as_bytes()[start..];
+    let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let word = &site.text[start..start + length];
+    let blank = blanks(&rest[length..]);
+    if blank > 0 && is_scheme(name, word) { start + length + blank } else { start }
+}
+
+fn is_scheme(name: &str, word: &str) -> bool {
+    name.eq_ignore_ascii_case(AUTHORIZATION)
+        && SCHEMES.iter().any(|scheme| scheme.eq_ignore_ascii_case(word))
+}
+
+fn judge_quoted(site: &Site<'_>, start: usize, quote: Quote) -> Verdict {
+    let rest = &site.text.as_bytes()[start..];
+    let (length, tail) = Tail::Quoted(quote).consume(rest, &[]);
+    let range = start..start + length;
+    let is_harmless = || code::is_placeholder(&site.text[range.clone()]);
+    match tail {
+        Some(_) if length == 0 => Verdict::Waiting,
+        _ if length == 0 || site.is_marker(start) => Verdict::No,
+        Some(tail) if length <= DECIDE_MAX => {
+            let is_secret = !is_harmless();
+            Verdict::Open { range, tail, is_secret, is_telling: false }
+        }
+        None if length <= DECIDE_MAX && is_harmless() => Verdict::No,
+        _ => Verdict::Secret { range, tail },
+    }
+}
+
+fn judge_plain(site: &Site<'_>, name: &str, place: &Place) -> Verdict {
+    let start = skip_scheme(site, name, place.at);
+    let (length, tail) = site.run(Class::Value, start);
+    let range = start..start + length;
+    let value = &site.text[range.clone()];
+    let first = &value[..value.floor_char_boundary(DECIDE_MAX)];
+    if site.is_marker(start) || code::is_expression(first, place.is_tight) {
+        return Verdict::No;
+    }
+    let is_harmless = || {
+        code::is_placeholder(value)
+            || code::is_path(value)
+            || is_scheme(name, value)
+            || (!place.is_tight && code::is_word(value, name))
+    };
+    match tail {
+        Some(_) if length == 0 => Verdict::Waiting,
+        _ if length == 0 => Verdict::No,
+        Some(tail) if length <= DECIDE_MAX => {
+            let is_secret = !is_harmless();
+            Verdict::Open { range, tail, is_secret, is_telling: false }
+        }
+        None if length <= DECIDE_MAX && is_harmless() => Verdict::No,
+        _ => Verdict::Secret { range, tail },
+    }
+}
+
+/// A value on a line below is one only if it looks like nothing else.
+fn judge_far(site: &Site<'_>, start: usize) -> Verdict {
+    let (length, tail) = site.run(Class::Bearer, start);
+    let value = &site.text.as_bytes()[start..start + length.min(DECIDE_MAX)];
+    let is_mixed =
+        value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic);
+    let is_strong = is_mixed && !matches!(value, [b'/' | b'.' | b'-', ..]);
+    let range = start..start + length;
+    match tail {
+        _ if is_strong && length >= FAR_LEAST => Verdict::Secret { range, tail },
+        Some(tail) if length <= DECIDE_MAX => {
+            let is_telling = is_strong && length >= FAR_LEAST / 2;
+            Verdict::Open { range, tail, is_secret: false, is_telling }
+        }
+        _ => Verdict::No,
+    }
+}

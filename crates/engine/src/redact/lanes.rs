@@ -1,0 +1,281 @@
+//! Text as a reader sees it, with the way back to where it lies in a raw transcript.
+//!
+//! A transcript has two lanes: what is printed, and what is inside of string sequences (titles,
+//! links). Each is searched alone. Sequences that only change the look vanish, those that move the
+//! cursor become white space, and the marks that shells leave where they wrap a line vanish as well.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+const ESC: u8 = 0x1b;
+const BEL: u8 = 0x07;
+const BACKSPACE: u8 = 0x08;
+
+/// Where in an escape sequence a text begins or ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum State {
+    #[default]
+    Ground,
+    Escape,
+    /// In a two-byte escape with intermediates, such as `ESC ( B`.
+    Intermediate,
+    Csi,
+    /// In the content of an OSC, DCS, APC, PM or SOS.
+    String,
+    StringEscape,
+}
+
+impl State {
+    /// Whether what comes next belongs to a string sequence.
+    pub(super) fn is_string(self) -> bool {
+        matches!(self, State::String | State::StringEscape)
+    }
+}
+
+/// Both lanes of a text.
+pub(super) struct Lanes<'t> {
+    pub(super) text: Lane<'t>,
+    pub(super) strings: Lane<'t>,
+    pub(super) end: State,
+}
+
+/// Text without what interrupts it.
+#[derive(Default)]
+pub(super) struct Lane<'t> {
+    pub(super) text: Cow<'t, str>,
+    /// Sorted; none at all means that the lane is the original.
+    segments: Vec<Segment>,
+}
+
+/// A stretch of a lane that is one stretch of the original.
+#[derive(Debug, Clone, Copy)]
+struct Segment {
+    at: usize,
+    origin: usize,
+    /// How many bytes before `origin` were a first try of its first letter, and go with it.
+    lead: usize,
+    /// Whether it stands for a movement of the cursor and is nothing in the original.
+    is_void: bool,
+}
+
+impl<'t> Lanes<'t> {
+    /// Splits a text that begins in `state`.
+    pub(super) fn split(text: &'t str, state: State) -> Lanes<'t> {
+        let is_plain = |byte: &u8| !matches!(*byte, ESC | BACKSPACE);
+        if state == State::Ground && text.as_bytes().iter().all(is_plain) {
+            let lane = Lane { text: Cow::Borrowed(text), segments: Vec::new() };
+            return Lanes { text: lane.unwrapped(), strings: Lane::default(), end: state };
+        }
+        let mut splitter = Splitter { source: text, ..Splitter::default() };
+        let end = splitter.run(state);
+        Lanes { text: splitter.text.unwrapped(), strings: splitter.strings, end }
+    }
+}
+
+#[derive(Default)]
+struct Splitter<'t> {
+    source: &'t str,
+    text: Lane<'t>,
+    strings: Lane<'t>,
+}
+
+impl Splitter<'_> {
+    fn run(&mut self, mut state: State) -> State {
+        let bytes = self.source.as_bytes();
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            match state {
+                State::Ground => {
+                    let stop = |byte: &u8| matches!(*byte, ESC | BACKSPACE);
+                    let end = bytes[at..].iter().position(stop).map_or(bytes.len(), |it| at + it);
+                    self.text.add(self.source, at..end);
+                    state = if bytes.get(end) == Some(&ESC) { State::Escape } else { state };
+                    at = end;
+                }
+                State::String => {
+                    let stop = |byte: &u8| matches!(*byte, ESC | BEL | 0x18 | 0x1a);
+                    let end = bytes[at..].iter().position(stop).map_or(bytes.len(), |it| at + it);
+                    self.strings.add(self.source, at..end);
+                    state = match bytes.get(end) {
+                        Some(&ESC) => State::StringEscape,
+                        Some(_) => State::Ground,
+                        None => state,
+                    };
+                    at = end;
+                }
+                State::StringEscape if byte == b'\\' => state = State::Ground,
+                State::Escape | State::StringEscape => state = self.escape(byte, at),
+                State::Intermediate => {
+                    state = if (0x20..0x30).contains(&byte) { state } else { State::Ground };
+                }
+                State::Csi => match byte {
+                    ESC => state = State::Escape,
+                    0x40..=0x7e => {
+                        state = State::Ground;
+                        self.move_cursor(byte, at);
+                    }
+                    // Not a sequence after all: the text goes on here.
+                    0x80.. | 0x18 | 0x1a => {
+                        state = State::Ground;
+                        continue;
+                    }
+                    _ => {}
+                },
+            }
+            at += 1;
+        }
+        state
+    }
+
+    /// The byte after an ESC.
+    fn escape(&mut self, byte: u8, at: usize) -> State {
+        match byte {
+            b'[' => State::Csi,
+            b']' | b'P' | b'_' | b'^' | b'X' => {
+                self.strings.add_void("\n", at);
+                State::String
+            }
+            ESC => State::Escape,
+            0x20..=0x2f => State::Intermediate,
+            b'D' | b'E' | b'M' | b'c' => {
+                self.text.add_void("\n", at);
+                State::Ground
+            }
+            _ => State::Ground,
+        }
+    }
+
+    fn move_cursor(&mut self, last: u8, at: usize) {
+        match last {
+            b'C' | b'a' => self.text.add_void(" ", at),
+            b'A' | b'B' | b'E'..=b'H' | b'J' | b'L' | b'M' | b'S' | b'T' | b'd'..=b'f' | b'r' => {
+                self.text.add_void("\n", at);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Lane<'_> {
+    fn add(&mut self, source: &str, range: Range<usize>) {
+        let at = self.text.len();
+        // A sequence may end in the middle of a letter only if the transcript is broken.
+        if let Some(text) = source.get(range.clone()).filter(|text| !text.is_empty()) {
+            self.segments.push(Segment { at, origin: range.start, lead: 0, is_void: false });
+            self.text.to_mut().push_str(text);
+        }
+    }
+
+    fn add_void(&mut self, text: &str, origin: usize) {
+        let at = self.text.len();
+        self.segments.push(Segment { at, origin, lead: 0, is_void: true });
+        self.text.to_mut().push_str(text);
+    }
+
+    /// Where a stretch of the lane lies in the original.
+    pub(super) fn origins(&self, range: Range<usize>) -> Vec<Range<usize>> {
+        if self.segments.is_empty() {
+            return vec![range];
+        }
+        let first = self.segments.partition_point(|it| it.at <= range.start).saturating_sub(1);
+        let mut origins: Vec<Range<usize>> = Vec::new();
+        for (index, segment) in self.segments.iter().enumerate().skip(first) {
+            let end = self.segments.get(index + 1).map_or(self.text.len(), |next| next.at);
+            if segment.at >= range.end {
+                break;
+            }
+            let (start, end) = (range.start.max(segment.at), range.end.min(end));
+            if segment.is_void || start >= end {
+                continue;
+            }
+            let lead = if start == segment.at { segment.lead } else { 0 };
+            let start = segment.origin + (start - segment.at) - lead;
+            let end = segment.origin + (end - segment.at);
+            match origins.last_mut() {
+                Some(last) if last.end == start => last.end = end,
+                _ => origins.push(start..end),
+            }
+        }
+        origins
+    }
+
+    /// Where the letter at `at` lies in the original, or `end` if it is past the last.
+    pub(super) fn origin(&self, at: usize, end: usize) -> usize {
+        self.origins(at..self.text.len()).first().map_or(end, |range| range.start.min(end))
+    }
+
+    /// The first place in the lane that lies at `origin` or behind it.
+    pub(super) fn place(&self, origin: usize) -> usize {
+        if self.segments.is_empty() {
+            return origin.min(self.text.len());
+        }
+        let next = self.segments.partition_point(|it| it.origin <= origin);
+        let end = self.segments.get(next).map_or(self.text.len(), |it| it.at);
+        match next.checked_sub(1).map(|index| self.segments[index]) {
+            Some(segment) if segment.is_void => end,
+            Some(segment) => (segment.at + (origin - segment.origin)).min(end),
+            None => 0,
+        }
+    }
+
+    /// Takes out what shells print where they wrap the line that is being typed.
+    ///
+    /// bash writes a blank and a carriage return; zsh then writes the next letter twice, with a
+    /// carriage return between.
+    fn unwrapped(self) -> Self {
+        let bytes = self.text.as_bytes();
+        let mut cuts: Vec<Range<usize>> = Vec::new();
+        for at in wraps(bytes) {
+            match bytes.get(at + 2) {
+                None | Some(b'\n' | b'\r') => continue,
+                Some(letter) if bytes.get(at + 3..at + 5) == Some(&[b'\r', *letter]) => {
+                    cuts.push(at..at + 4);
+                }
+                Some(_) => cuts.push(at..at + 2),
+            }
+        }
+        if cuts.is_empty() { self } else { self.without(&cuts) }
+    }
+
+    fn without(&self, cuts: &[Range<usize>]) -> Self {
+        let mut lane = Lane::default();
+        let mut at = 0;
+        let mut lead = 0;
+        for cut in cuts.iter().cloned().chain([self.text.len()..self.text.len()]) {
+            lane.copy(self, at..cut.start, lead);
+            // Of a letter that is written twice, the first goes where the second goes.
+            lead = if cut.len() == 4 { 2 } else { 0 };
+            at = cut.end;
+        }
+        lane
+    }
+
+    /// Adds a stretch of another lane.
+    fn copy(&mut self, from: &Lane<'_>, range: Range<usize>, lead: usize) {
+        let all = [Segment { at: 0, origin: 0, lead: 0, is_void: false }];
+        let segments = if from.segments.is_empty() { &all[..] } else { &from.segments };
+        let first = segments.partition_point(|it| it.at <= range.start).saturating_sub(1);
+        let mut lead = lead;
+        for (index, segment) in segments.iter().enumerate().skip(first) {
+            let end = segments.get(index + 1).map_or(from.text.len(), |next| next.at);
+            if segment.at >= range.end {
+                break;
+            }
+            let (start, end) = (range.start.max(segment.at), range.end.min(end));
+            if start >= end {
+                continue;
+            }
+            let shift = if segment.is_void { 0 } else { start - segment.at };
+            // Only what is next to it in the original can go with it.
+            let lead = std::mem::take(&mut lead).min(shift);
+            let origin = segment.origin + shift;
+            self.segments.push(Segment { at: self.text.len(), origin, lead, ..*segment });
+            self.text.to_mut().push_str(&from.text[start..end]);
+        }
+    }
+}
+
+/// Where a blank and a carriage return follow each other.
+fn wraps(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    bytes.windows(2).enumerate().filter(|(_, pair)| *pair == b" \r").map(|(at, _)| at)
+}

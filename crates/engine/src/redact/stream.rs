@@ -1,0 +1,188 @@
+//! Redaction of text that arrives in pieces.
+//!
+//! A stream looks at a window: what is held back, and as much of what was shown as the rules need to
+//! judge it. Nothing is remembered of a rule but that window and, once a secret must be hidden
+//! before its end is here, its [`Tail`].
+//!
+//! Not here: the clock. The caller calls [`Stream::flush`] when nothing came for a while.
+//!
+//! Invariant: without a flush in between, what is shown is what [`Redaction::apply`] makes of the
+//! whole, except for a caller's expressions that look over the end of a line.
+
+use super::lanes::{Lane, Lanes, State};
+use super::scan::{Scan, Site, floor};
+use super::tail::Tail;
+use super::{Piece, Redaction, pieces_of, show};
+
+#[cfg(test)]
+mod tests;
+
+/// How many bytes are held back at most. Longer than every token that must be seen whole.
+pub const HOLD_MAX: usize = 4096;
+
+/// How large the window may grow, for what is inside of a long secret or a long title.
+const WINDOW_MAX: usize = 3 * HOLD_MAX;
+
+/// Redacts text that arrives in pieces.
+#[derive(Debug)]
+pub struct Stream {
+    redaction: Redaction,
+    window: String,
+    /// How much of the window was shown or hidden.
+    shown: usize,
+    /// Where in an escape sequence the window begins.
+    start: State,
+    /// The letter before the window, by lane.
+    before: [Option<char>; 2],
+    /// Where in the window the last hidden piece ends, by lane.
+    hidden: [usize; 2],
+    tails: Vec<Resume>,
+}
+
+/// A secret that is hidden already and goes on in the window.
+#[derive(Debug, Clone, Copy)]
+struct Resume {
+    lane: usize,
+    at: usize,
+    tail: Tail,
+}
+
+/// What the window looks like now. Places are those of the window.
+struct View {
+    pieces: Vec<Piece>,
+    hold: usize,
+    keep: usize,
+    /// Secrets that may go on; the flag says whether only a pause makes them secrets.
+    open: Vec<(Resume, bool)>,
+    end: State,
+}
+
+impl Stream {
+    /// A stream that nothing has come through yet.
+    pub fn new(redaction: Redaction) -> Stream {
+        Stream {
+            redaction,
+            window: String::new(),
+            shown: 0,
+            start: State::default(),
+            before: [None; 2],
+            hidden: [0; 2],
+            tails: Vec::new(),
+        }
+    }
+
+    /// Takes more text and returns what may be shown now.
+    ///
+    /// What could be a part of a secret is held back, up to [`HOLD_MAX`] bytes.
+    pub fn push(&mut self, text: &str) -> String {
+        self.window.push_str(text);
+        let view = self.look(false);
+        let mut shown = self.show(&view, view.hold);
+        if self.window.len() - self.shown > HOLD_MAX {
+            shown.push_str(&self.flush());
+            return shown;
+        }
+        self.trim(&view);
+        shown
+    }
+
+    /// Shows what is held back; for when nothing came for a while, or nothing will come.
+    ///
+    /// It is hidden if it is a secret already, or so much of one that the rest is no secret. If more
+    /// of the same comes afterwards, that is hidden as well.
+    pub fn flush(&mut self) -> String {
+        if !self.is_holding() {
+            return String::new();
+        }
+        let view = self.look(true);
+        let shown = self.show(&view, self.window.len());
+        let mut is_known = [false; 2];
+        self.tails.iter().for_each(|it| is_known[it.lane] |= it.at == self.window.len());
+        for (resume, is_pause) in &view.open {
+            if *is_pause && !std::mem::replace(&mut is_known[resume.lane], true) {
+                self.tails.push(*resume);
+            }
+        }
+        self.trim(&view);
+        shown
+    }
+
+    /// Whether something is held back.
+    pub fn is_holding(&self) -> bool {
+        self.shown < self.window.len()
+    }
+
+    fn look(&self, is_pause: bool) -> View {
+        let end = self.window.len();
+        let lanes = Lanes::split(&self.window, self.start);
+        let (mut hold, mut keep) = (end, end);
+        let (mut pieces, mut open) = (Vec::new(), Vec::new());
+        for (index, lane) in [&lanes.text, &lanes.strings].into_iter().enumerate() {
+            let mut scan = self.scan(index, lane, index == 0 || lanes.end.is_string());
+            if index == 0 || lanes.end.is_string() {
+                hold = hold.min(lane.origin(scan.hold, end));
+                keep = keep.min(lane.origin(floor(&lane.text, scan.keep), end));
+            }
+            for it in scan.open.iter().filter(|it| it.is_secret) {
+                let at = lane.origin(it.range.end, end);
+                open.push((Resume { lane: index, at, tail: it.tail }, !it.is_sure));
+            }
+            if is_pause {
+                scan.take_open();
+            }
+            pieces_of(lane, index, &scan, &mut pieces);
+        }
+        pieces.sort_by_key(|piece| piece.range.start);
+        View { pieces, hold, keep, open, end: lanes.end }
+    }
+
+    fn scan(&self, index: usize, lane: &Lane<'_>, more: bool) -> Scan {
+        let tails = self.tails.iter().filter(|it| it.lane == index);
+        let tails: Vec<_> = tails.map(|it| (lane.place(it.at), it.tail)).collect();
+        Scan::of(&Site::new(&lane.text, self.before[index], more, &self.redaction), &tails)
+    }
+
+    fn show(&mut self, view: &View, to: usize) -> String {
+        let to = to.max(self.shown);
+        let range = self.shown..to;
+        self.shown = to;
+        show(&self.window, range, &view.pieces, &mut self.hidden, self.redaction.replacement())
+    }
+
+    /// Forgets what is not needed any more.
+    fn trim(&mut self, view: &View) {
+        let mut keep = view.keep.min(self.shown);
+        if self.window.len() - keep > WINDOW_MAX {
+            keep = self.shown;
+            let is_sure = |it: &&(Resume, bool)| !it.1 && it.0.at >= keep;
+            self.tails.retain(|it| it.at >= keep);
+            self.tails.extend(view.open.iter().filter(is_sure).map(|it| it.0));
+        }
+        if keep == 0 {
+            return;
+        }
+        self.cut(keep, view);
+    }
+
+    fn cut(&mut self, keep: usize, view: &View) {
+        let lanes = Lanes::split(&self.window[..keep], self.start);
+        let literals = self.redaction.literals();
+        for (index, lane) in [&lanes.text, &lanes.strings].into_iter().enumerate() {
+            self.before[index] = lane.text.chars().next_back().or(self.before[index]);
+            self.hidden[index] = self.hidden[index].saturating_sub(keep);
+            self.tails.retain_mut(|it| {
+                if it.lane != index || it.at >= keep {
+                    return true;
+                }
+                let rest = &lane.text.as_bytes()[lane.place(it.at)..];
+                let tail = it.tail.consume(rest, literals).1;
+                it.at = keep;
+                tail.map(|tail| it.tail = tail).is_some()
+            });
+        }
+        self.tails.iter_mut().for_each(|it| it.at -= keep);
+        self.start = if keep == self.window.len() { view.end } else { lanes.end };
+        self.window.drain(..keep);
+        self.shown -= keep;
+    }
+}

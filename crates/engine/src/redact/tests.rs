@@ -1,0 +1,279 @@
+//! What is found in whole texts, and what is left alone.
+
+use std::borrow::Cow;
+use std::time::{Duration, Instant};
+
+use super::*;
+
+/// Wants every `«…»` of the text replaced, and nothing else.
+#[track_caller]
+fn check(marked: &str) {
+    let (text, expected) = unmark(marked);
+    assert_eq!(Redaction::standard().apply(&text), expected, "{text:?}");
+    // What was replaced is left alone from then on.
+    assert_eq!(Redaction::standard().apply(&expected), expected, "again: {expected:?}");
+}
+
+/// The text, and what is to become of it.
+pub(super) fn unmark(marked: &str) -> (String, String) {
+    let text = marked.replace(['«', '»'], "");
+    let mut parts = marked.split(['«', '»']);
+    let mut expected = parts.next().unwrap_or_default().to_owned();
+    while let Some(_secret) = parts.next() {
+        expected.push_str("[REDACTED]");
+        expected.push_str(parts.next().unwrap_or_default());
+    }
+    (text, expected)
+}
+
+/// Each secret is between `«` and `»`.
+pub(super) const SECRETS: &[&str] = &[
+    // The rules of ptywright.
+    "Bearer «abcdefgh»",
+    "bearer   «abc.def~ghi+jkl/mno==» end",
+    "Authorization: Bearer «abc.def-ghi»",
+    "use «sk-abcdefghijklmnop» now",
+    "token=«abc»",
+    "token: «abc»",
+    "Token = «abc123»",
+    "api_key=«abc», next",
+    "api-key: «abc123»",
+    "apikey=«abc»",
+    "secret=«s3cr3t»",
+    "password=«hunter2»",
+    "passwd: «hunter2»",
+    "[token=«abc»] {password=«hunter2»}",
+    // What those rules leaked.
+    "GITHUB_TOKEN=«abc»",
+    "export my_token=«abc»",
+    "password='«x»'",
+    "password='«x y»' next",
+    r#"password="«x \" y»" next"#,
+    r"password='«it\'s»'",
+    r#"{"token":"«abc»"}"#,
+    r#"{"user":"bob", "api_key": "«abc def»", "n": 1}"#,
+    "key AKIA: «AKIAIOSFODNN7EXAMPLE»",
+    // Names.
+    "PGPASSWORD=«abc» psql",
+    "DB_PASS=«abc»",
+    "accessToken: '«abc»'",
+    "x-api-key: «abc123»",
+    "client_secret=«abc&x»",
+    "aws_secret_access_key = «wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY»",
+    "AccountKey=«abc123==;»",
+    "env[\"TOKEN\"] = \"«abc»\"",
+    "config :token => '«abc»'",
+    "token := \"«abc»\"",
+    "token = b\"«abc»\"",
+    r#"{\"token\":\"«abc»\",\"x\":1}"#,
+    "password=«<3secret»",
+    "password=«$ecret!1»",
+    "password=«[abc»]",
+    "token:\n\n    «0123456789abcdefghijKLMN»\n",
+    "Authorization: Basic «dXNlcjpwYXNz»",
+    "-H 'Authorization: Basic «dXNlcjpwYXNz»'",
+    r#""Authorization": "token «abc»""#,
+    "Authorization: «tokenabc»",
+    // Tokens that say what they are.
+    "«ASIAIOSFODNN7EXAMPLE»",
+    "«ghp_0123456789abcdefghijABCDEFGHIJ012345»",
+    "(«gho_0123456789abcdefghijABCDEFGHIJ012345»)",
+    "«ghs_0123456789abcdefghijABCDEFGHIJ012345», ",
+    "«ghu_0123456789abcdefghijABCDEFGHIJ012345»",
+    "«ghr_0123456789abcdefghijABCDEFGHIJ012345»",
+    "«github_pat_11ABCDEFG0abcdefghijkl_0123456789»",
+    "«sk-ant-api03-abcdefghijklmnopqrstuvwxyz»",
+    "«xoxb-1234567890-abcdef»",
+    "«AIzaSyA0123456789abcdefghijklmnopqrstuv»",
+    "«glpat-abcdefghij0123456789»",
+    "«eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl» end",
+    "token=«ghp_0123456789abcdefghijABCDEFGHIJ012345»",
+    "parse(«ghp_0123456789abcdefghijABCDEFGHIJ012345»)",
+    // URLs.
+    "https://user:«PASS»@host/path",
+    "postgres://bob:«p@ss»@db:5432/x",
+    "https://:«abc»@host",
+    "redis://:«abc»@host:1/2 http://localhost:80/",
+    // Keys.
+    "-----BEGIN RSA PRIVATE KEY-----\n«MIIEowIBAAKCAQEA\nabc+/=»\n-----END RSA PRIVATE KEY-----\n$ ls",
+    "-----BEGIN PRIVATE KEY-----\r\n  «MIIE\r\n  abc=»\r\n  -----END PRIVATE KEY-----",
+    "-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES,00\n\n«MIIE»\n-----END",
+    "-----BEGIN OPENSSH PRIVATE KEY-----\n«b3BlbnNzaC1rZXk\nabc»\n$ ls -l",
+    "\"-----BEGIN PRIVATE KEY-----\\n«MIIE\\nabc=\\n»-----END PRIVATE KEY-----\\n\"",
+];
+
+pub(super) const HARMLESS: &[&str] = &[
+    "hello\r\n",
+    "the token is missing",
+    "a bearer of bad news",
+    "uses Bearer authentication here",
+    "Password: ",
+    "Password: \r\nLast login: Mon Nov 16 04:15:29 2026 from 10.0.0.1",
+    "[sudo] password for bob: ",
+    "bob@host's password: \r\nWelcome to Ubuntu 24.04.1 LTS",
+    "tokens: 1234 used",
+    "max_tokens=4096",
+    "token: 42",
+    "let token = parse(input);",
+    "let token = std::env::var(\"TOKEN\")?;",
+    "token = os.environ[\"GITHUB\"]",
+    "token=get_token(user)",
+    "let token = format!(\"{a}{b}\");",
+    "fn check(token: &str, password: String) -> bool",
+    "token: &'a str,",
+    "password: Option<String>,",
+    "token: string | undefined;",
+    "token?: string",
+    "password: SecretString,",
+    "fn password() -> String {",
+    "self.token = token;",
+    "token: self.token,",
+    "if token == other {",
+    "Token::new()",
+    "token::parse(x)",
+    "let secret = None;",
+    "secret = None",
+    "token=null",
+    "password: true",
+    "\"token\": null, \"secret\": false",
+    "\"token\": {\"type\": 1}",
+    "secret: [1, 2]",
+    "--token <TOKEN>",
+    "--token=<TOKEN>",
+    "--password <PASSWORD> the password",
+    "token=${TOKEN}",
+    "token=$TOKEN",
+    "token: ${{ secrets.GITHUB_TOKEN }}",
+    "TOKEN=$(cat file)",
+    "\"token\": \"${TOKEN}\"",
+    "token = f\"{value}\"",
+    "password=********",
+    "password: ••••••",
+    "token=xxxxxxxx",
+    "password=",
+    "password=''",
+    "print(\"Password: \")",
+    "line.contains(\"token=\")",
+    "error: invalid token: expected identifier",
+    "unexpected token: `;`",
+    "secret: required",
+    "authorization: required",
+    "Authorization: Bearer",
+    "Authorization: Bearer <token>",
+    "password_hash_algorithm=argon2",
+    "token_type=bearer",
+    "TOKEN_FILE=/run/token",
+    "private_key = /etc/ssl/private/key.pem",
+    "private_key: ~/.ssh/id_rsa",
+    "/usr/lib/token/secret.rs:12:5",
+    "tokenizer=fast",
+    "secrets.toml: ok",
+    "commit d43aa34c2f1e0b9a8d7c6b5a4f3e2d1c0b9a8f7e",
+    "2cd7d9b A mistyped section",
+    "task-list sk-learn risk-assessment-of-things-long",
+    "mask-abcdefghijklmnopqrstuvwxyz",
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ",
+    "eyJhbGciOiJIUzI1NiJ9 is a header",
+    "http://localhost:8080/path",
+    "http://[::1]:8080/",
+    "https://user@host/path",
+    "git+ssh://git@github.com:owner/repo",
+    "https://user:${PASS}@host",
+    "see https://docs.rs/a:b and c@d",
+    "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----",
+    "-----BEGIN PRIVATE KEY-----",
+    "-----BEGIN PUBLIC KEY-----\nMIIE\n-----END PUBLIC KEY-----",
+    "AKIA is a prefix, ghp_ too",
+    "\u{1b}[1mbold\u{1b}[0m \u{1b}]0;title\u{7} text",
+    "Password: \u{1b}[5;1HUsername",
+];
+
+#[test]
+fn secrets_are_replaced_and_nothing_else_is() {
+    SECRETS.iter().for_each(|it| check(it));
+}
+
+#[test]
+fn what_is_no_secret_is_left_alone() {
+    HARMLESS.iter().for_each(|it| check(it));
+    assert!(HARMLESS.len() >= SECRETS.len());
+}
+
+#[test]
+fn plain_text_is_borrowed() {
+    assert!(matches!(Redaction::standard().apply("plain"), Cow::Borrowed("plain")));
+}
+
+#[test]
+fn escape_sequences_stay_and_do_not_hide_a_secret() {
+    check("token=\u{1b}[1m«abc»\u{1b}[0m next");
+    check("tok\u{1b}[1men\u{1b}[0m=«abc»");
+    check("token:\u{1b}[2C«abc»");
+    check("\u{1b}]0;token=«abc»\u{7}$ ");
+    check("\u{1b}]8;;https://a:«b»@c/\u{1b}\\link\u{1b}]8;;\u{1b}\\");
+    let redacted = Redaction::standard().apply("password=a\u{1b}[7mb\u{1b}[0mc d");
+    assert_eq!(redacted, "password=[REDACTED]\u{1b}[7m\u{1b}[0m d");
+}
+
+/// As bash and zsh wrote it in a terminal of twenty columns.
+#[test]
+fn a_line_wrapped_by_a_shell_does_not_hide_a_secret() {
+    let redact = |text| Redaction::standard().apply(text).into_owned();
+    assert_eq!(redact("TOKEN=abcDEF \rGHIJK\r\n$ "), "TOKEN=[REDACTED] \r\r\n$ ");
+    let zsh = "TOKEN=abcde \r\u{1b}[Kf\rfghijklm \r\u{1b}[Kz\rz01\r\n";
+    assert_eq!(redact(zsh), "TOKEN=[REDACTED] \r\u{1b}[K \r\u{1b}[K\r\n");
+    let own = Redaction::with("#", &["bcdefgh".into()], &[]).unwrap();
+    assert_eq!(own.apply("abcde \r\u{1b}[Kf\rfghi"), "a# \r\u{1b}[Ki");
+}
+
+#[test]
+fn spans_are_sorted_and_apart() {
+    let text = "token=ab\u{1b}[mc \u{1b}]0;token=x\u{7} sk-abcdefghijklmnop";
+    let found: Vec<_> = Redaction::standard().spans(text).into_iter().map(|it| &text[it]).collect();
+    assert_eq!(found, ["ab", "c", "x", "sk-abcdefghijklmnop"]);
+}
+
+#[test]
+fn a_caller_adds_literals_and_expressions() {
+    let literals = ["".to_owned(), "plum".to_owned()];
+    let own = Redaction::with("***", &literals, &["id-[0-9]+".to_owned()]).unwrap();
+    assert_eq!(own.apply("plum id-12 token=abc pear"), "*** *** token=*** pear");
+    assert_eq!(own.apply("plum-"), "***-");
+    let error = Redaction::with("x", &[], &["(".to_owned()]).unwrap_err();
+    assert_eq!(error.to_string(), "invalid redaction regex `(`");
+    let large = Redaction::with("x", &[], &["(a{1000}){1000}".to_owned()]).unwrap_err();
+    assert_eq!(large.to_string(), "invalid redaction regex `(a{1000}){1000}`");
+    assert!(Redaction::with("x", &vec!["a".to_owned(); 1000], &[]).is_err());
+    assert!(Redaction::with("x", &["a".repeat(5000)], &[]).is_err());
+    assert!(Redaction::with("x", &[], &vec!["a".to_owned(); 1000]).is_err());
+}
+
+/// The budget in release is 2 ms; this only sees to it that nothing is quadratic.
+#[test]
+fn long_texts_take_linear_time() {
+    let line = "2026-11-16T04:15:29Z INFO engine::session: session s1 wrote 4096 bytes to /tmp/x\n";
+    let evil = [
+        "token=",
+        "password='",
+        "eyJ",
+        "://a:",
+        "-----BEGIN ",
+        "sk-",
+        "bearer ",
+        " \ra\ra",
+        "eyJ-",
+        "sk-a.",
+        "token='",
+        "token=\\\"",
+        "\u{1b}[m",
+        "-----BEGIN PRIVATE KEY-----a:",
+    ];
+    for text in evil.iter().chain([&line]) {
+        let text = text.repeat(128 * 1024 / text.len());
+        let begun = Instant::now();
+        let redacted = Redaction::standard().apply(&text).len();
+        let took = begun.elapsed();
+        eprintln!("{:?} {took:?} {redacted}", &text[..12]);
+        assert!(took < Duration::from_secs(2), "{took:?}");
+    }
+}
