@@ -127,17 +127,16 @@ pub(super) fn bearer(site: &Site<'_>, anchor: Range<usize>) -> Verdict {
     let start = anchor.end + blank;
     let (length, tail) = site.run(Class::Bearer, start);
     let value = &site.text[start..start + length];
-    let is_prose = |word: &&str| match tail {
-        Some(_) => word.len() >= length && word[..length].eq_ignore_ascii_case(value),
-        None => word.eq_ignore_ascii_case(value),
-    };
+    let is_begun =
+        |word: &&str| word.get(..length).is_some_and(|it| it.eq_ignore_ascii_case(value));
+    let is_prose = |word: &&str| word.eq_ignore_ascii_case(value);
+    let range = start..start + length;
     match tail {
         Some(_) if length == 0 => Verdict::Waiting,
-        Some(tail) if length < BEARER_LEAST || BEARER_WORDS.iter().any(|it| is_prose(&it)) => {
-            let range = start..start + length;
+        Some(tail) if length < BEARER_LEAST || BEARER_WORDS.iter().any(is_begun) => {
             Verdict::Open { range, tail, is_secret: false, is_telling: false }
         }
-        None if length < BEARER_LEAST || BEARER_WORDS.iter().any(|it| is_prose(&it)) => Verdict::No,
-        _ => Verdict::Secret { range: start..start + length, tail },
+        None if length < BEARER_LEAST || BEARER_WORDS.iter().any(is_prose) => Verdict::No,
+        _ => Verdict::Secret { range, tail },
     }
 }

@@ -104,6 +104,13 @@ impl Splitter<'_> {
                     at = end;
                 }
                 State::StringEscape if byte == b'\\' => state = State::Ground,
+                // Not a sequence after all: the text goes on here.
+                State::Escape | State::StringEscape | State::Intermediate
+                    if byte != ESC && !(0x20..0x7f).contains(&byte) =>
+                {
+                    state = State::Ground;
+                    continue;
+                }
                 State::Escape | State::StringEscape => state = self.escape(byte, at),
                 State::Intermediate => {
                     state = if (0x20..0x30).contains(&byte) { state } else { State::Ground };
@@ -114,7 +121,6 @@ impl Splitter<'_> {
                         state = State::Ground;
                         self.move_cursor(byte, at);
                     }
-                    // Not a sequence after all: the text goes on here.
                     0x80.. | 0x18 | 0x1a => {
                         state = State::Ground;
                         continue;
@@ -159,7 +165,7 @@ impl Splitter<'_> {
 impl Lane<'_> {
     fn add(&mut self, source: &str, range: Range<usize>) {
         let at = self.text.len();
-        // A sequence may end in the middle of a letter only if the transcript is broken.
+        // Sequences are ASCII, so a letter is never cut in two.
         if let Some(text) = source.get(range.clone()).filter(|text| !text.is_empty()) {
             self.segments.push(Segment { at, origin: range.start, lead: 0, is_void: false });
             self.text.to_mut().push_str(text);
@@ -241,12 +247,13 @@ impl Lane<'_> {
         let mut lane = Lane::default();
         let mut at = 0;
         let mut lead = 0;
-        for cut in cuts.iter().cloned().chain([self.text.len()..self.text.len()]) {
+        for cut in cuts {
             lane.copy(self, at..cut.start, lead);
             // Of a letter that is written twice, the first goes where the second goes.
             lead = if cut.len() == 4 { 2 } else { 0 };
             at = cut.end;
         }
+        lane.copy(self, at..self.text.len(), lead);
         lane
     }
 
