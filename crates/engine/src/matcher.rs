@@ -260,7 +260,9 @@ impl Pattern {
         }
     }
 
-    fn find(&self, text: &str) -> Option<Outcome> {
+    /// Looks for it in a text.
+    #[must_use]
+    pub fn find(&self, text: &str) -> Option<Outcome> {
         // Most of the time it is not there, and groups are dear to look for.
         let found = self.0.find(text)?;
         let groups = self.0.captures_len() > 1;

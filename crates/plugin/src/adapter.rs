@@ -93,6 +93,16 @@ impl Adapter {
         answers::matcher(answer).map_err(|it| self.wrong(name, it))
     }
 
+    /// Asks an optional function that only looks at the session; `None` if the plugin has none.
+    pub async fn look(&self, name: &str, input: &Sight) -> Result<Option<Value>, PluginError> {
+        let input = Input::Predicate { sight: input.clone(), params: Value::Null };
+        match self.worker.call(Call { function: name.to_owned(), input }).await {
+            Ok(answer) => Ok(Some(answer)),
+            Err(PluginError::NoFunction { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     async fn ask(&self, name: &str, params: Value) -> Result<Value, PluginError> {
         if name == CLASSIFY || name == DESCRIBE {
             let (plugin, function) = (self.package.name().to_owned(), name.to_owned());

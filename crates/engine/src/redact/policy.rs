@@ -97,7 +97,9 @@ impl Redaction {
         Ok(Redaction(Arc::new(Policy { replacement, literals, finder, regexes })))
     }
 
-    pub(super) fn replacement(&self) -> &str {
+    /// What stands where a secret was.
+    #[must_use]
+    pub fn replacement(&self) -> &str {
         &self.0.replacement
     }
 

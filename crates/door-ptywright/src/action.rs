@@ -1,0 +1,290 @@
+//! What can be done to a session: actions, as clients and plugins spell them.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use greenroom_engine::{Caller, Typed};
+use greenroom_model::{Key, KeyEvent, Mods, SessionId, Size};
+use greenroom_screen::keys::encode_paste;
+use rustix::process::Signal;
+use serde::Deserialize;
+
+use crate::Door;
+use crate::error::RpcError;
+
+/// How many characters of streamed text are typed at once at most.
+const MAX_CHUNK: usize = 1024;
+
+/// The longest pause between two pieces of streamed text.
+const MAX_DELAY_MS: u64 = 100;
+
+/// An action.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(tag = "type", content = "value", rename_all = "snake_case")]
+pub(crate) enum Action {
+    /// Types text as it is.
+    Text(String),
+    /// Types text as it is, too; the name says what is meant.
+    Paste(String),
+    /// Pastes text in brackets, whether the program asked for them or not.
+    BracketedPaste(String),
+    /// Presses a key.
+    Key(String),
+    Resize(Dimensions),
+    Interrupt,
+    Eof,
+    Kill,
+    /// Sends a signal by its name.
+    Signal(String),
+    /// Remembers where the transcript ends, by a label.
+    MarkTranscript(Label),
+    /// Types text in pieces, as a person would.
+    StreamText(Streamed),
+}
+
+/// A size in cells and pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub(crate) struct Dimensions {
+    pub(crate) rows: u16,
+    pub(crate) cols: u16,
+    pub(crate) pixel_width: u16,
+    pub(crate) pixel_height: u16,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct Label {
+    label: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct Streamed {
+    text: String,
+    #[serde(default = "Streamed::chunk")]
+    chunk_chars: usize,
+    #[serde(default = "Streamed::delay")]
+    delay_ms: u64,
+}
+
+impl Streamed {
+    fn chunk() -> usize {
+        64
+    }
+
+    fn delay() -> u64 {
+        2
+    }
+}
+
+impl Dimensions {
+    pub(crate) fn size(self) -> Result<Size, RpcError> {
+        let size = Size::new(self.cols, self.rows);
+        size.ok_or_else(|| RpcError::params(format!("no size: {} rows, {} cols", self.rows, self.cols)))
+    }
+}
+
+impl Action {
+    /// An action from JSON, as a plugin's plan has it.
+    pub(crate) fn from_wire(value: &serde_json::Value) -> Result<Action, RpcError> {
+        let wrong = |error: serde_json::Error| RpcError::internal(format!("lua plugin error: {error}"));
+        Action::deserialize(value).map_err(wrong)
+    }
+
+    /// Whether it puts text before the program that Enter would submit.
+    pub(crate) fn fills_composer(&self) -> bool {
+        matches!(self, Action::Paste(_) | Action::BracketedPaste(_) | Action::StreamText(_))
+    }
+
+    /// Whether it is Enter.
+    pub(crate) fn is_enter(&self) -> bool {
+        matches!(self, Action::Key(name) if name == "enter")
+    }
+
+    /// Does it.
+    pub(crate) async fn perform(
+        self,
+        door: &Door,
+        caller: &Caller,
+        id: SessionId,
+    ) -> Result<(), RpcError> {
+        let engine = &door.engine;
+        let typed = match self {
+            Action::Text(text) | Action::Paste(text) => Typed::Bytes(Bytes::from(text)),
+            Action::BracketedPaste(text) => Typed::Bytes(Bytes::from(encode_paste(&text, true))),
+            Action::Key(name) => Typed::Keys(vec![key(&name)?]),
+            Action::Interrupt => Typed::Bytes(Bytes::from_static(b"\x03")),
+            Action::Eof => Typed::Bytes(Bytes::from_static(b"\x04")),
+            Action::Resize(dimensions) => return door.resize(caller, id, dimensions).await,
+            Action::Kill => return Ok(engine.kill(caller, id, None).await?),
+            Action::Signal(name) if name == "int" => Typed::Bytes(Bytes::from_static(b"\x03")),
+            Action::Signal(name) => {
+                let signal = signal(&name)?;
+                return Ok(engine.signal(caller, id, signal.as_raw()).await?);
+            }
+            Action::MarkTranscript(Label { label }) => return door.mark(id, label).await,
+            Action::StreamText(streamed) => return stream(door, caller, id, streamed).await,
+        };
+        engine.type_in(caller, id, typed, false).await?;
+        Ok(())
+    }
+}
+
+async fn stream(
+    door: &Door,
+    caller: &Caller,
+    id: SessionId,
+    streamed: Streamed,
+) -> Result<(), RpcError> {
+    let Streamed { text, chunk_chars, delay_ms } = streamed;
+    if !(1..=MAX_CHUNK).contains(&chunk_chars) || delay_ms > MAX_DELAY_MS {
+        let why = format!("chunk_chars is 1 to {MAX_CHUNK}, delay_ms at most {MAX_DELAY_MS}");
+        return Err(RpcError::params(why));
+    }
+    let mut rest = text.as_str();
+    while !rest.is_empty() {
+        let end = rest.char_indices().nth(chunk_chars).map_or(rest.len(), |it| it.0);
+        let (piece, after) = rest.split_at(end);
+        let typed = Typed::Bytes(Bytes::copy_from_slice(piece.as_bytes()));
+        door.engine.type_in(caller, id, typed, false).await?;
+        rest = after;
+        if !rest.is_empty() {
+            tokio::time::sleep(Duration::from_millis(delay_ms)).await;
+        }
+    }
+    Ok(())
+}
+
+fn signal(name: &str) -> Result<Signal, RpcError> {
+    Ok(match name {
+        "term" => Signal::TERM,
+        "hup" => Signal::HUP,
+        "quit" => Signal::QUIT,
+        "kill" => Signal::KILL,
+        "user1" => Signal::USR1,
+        "user2" => Signal::USR2,
+        other => return Err(RpcError::params(format!("unknown signal: {other}"))),
+    })
+}
+
+/// The keys of the contract that have a name of their own.
+const KEYS: &[(&str, Key)] = &[
+    ("enter", Key::Enter),
+    ("escape", Key::Escape),
+    ("tab", Key::Tab),
+    ("backspace", Key::Backspace),
+    ("delete", Key::Delete),
+    ("space", Key::Char(' ')),
+    ("up", Key::Up),
+    ("down", Key::Down),
+    ("right", Key::Right),
+    ("left", Key::Left),
+    ("home", Key::Home),
+    ("end", Key::End),
+    ("page_up", Key::PageUp),
+    ("page_down", Key::PageDown),
+    ("insert", Key::Insert),
+];
+
+/// Letters that are other keys with ctrl held.
+const NOT_WITH_CTRL: &str = "hijm";
+
+/// How many function keys there are.
+const FUNCTION_KEYS: u8 = 12;
+
+fn key(name: &str) -> Result<KeyEvent, RpcError> {
+    let unknown = || RpcError::params(format!("unknown key: {name}"));
+    if let Some((_, key)) = KEYS.iter().find(|(known, _)| *known == name) {
+        return Ok(KeyEvent::new(*key, Mods::default()));
+    }
+    if name == "shift_tab" {
+        return Ok(KeyEvent::new(Key::Tab, Mods::SHIFT));
+    }
+    if let Some(letter) = name.strip_prefix("ctrl_") {
+        let mut letters = letter.chars();
+        return match (letters.next(), letters.next()) {
+            (Some(letter @ 'a'..='z'), None) if !NOT_WITH_CTRL.contains(letter) => {
+                Ok(KeyEvent::new(Key::Char(letter), Mods::CTRL))
+            }
+            _ => Err(unknown()),
+        };
+    }
+    let number = name.strip_prefix('f').filter(|number| !number.starts_with(['0', '+']));
+    let number = number.and_then(|number| number.parse::<u8>().ok());
+    let number = number.filter(|&number| number <= FUNCTION_KEYS);
+    let key = number.and_then(Key::f).ok_or_else(unknown)?;
+    Ok(KeyEvent::new(key, Mods::default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use greenroom_screen::{Options, Screen};
+    use serde_json::json;
+
+    use super::*;
+
+    fn bytes(name: &str, screen: &Screen) -> Vec<u8> {
+        screen.key(&key(name).unwrap())
+    }
+
+    #[test]
+    fn keys_send_what_the_contract_says() {
+        let mut screen = Screen::new(Size::DEFAULT, Options::default());
+        let expected: &[(&str, &[u8])] = &[
+            ("enter", b"\r"),
+            ("escape", b"\x1b"),
+            ("tab", b"\t"),
+            ("shift_tab", b"\x1b[Z"),
+            ("backspace", b"\x7f"),
+            ("delete", b"\x1b[3~"),
+            ("space", b" "),
+            ("up", b"\x1b[A"),
+            ("down", b"\x1b[B"),
+            ("right", b"\x1b[C"),
+            ("left", b"\x1b[D"),
+            ("home", b"\x1b[H"),
+            ("end", b"\x1b[F"),
+            ("page_up", b"\x1b[5~"),
+            ("page_down", b"\x1b[6~"),
+            ("insert", b"\x1b[2~"),
+            ("ctrl_a", b"\x01"),
+            ("ctrl_z", b"\x1a"),
+            ("f1", b"\x1bOP"),
+            ("f4", b"\x1bOS"),
+            ("f5", b"\x1b[15~"),
+            ("f10", b"\x1b[21~"),
+            ("f12", b"\x1b[24~"),
+        ];
+        for (name, sent) in expected {
+            assert_eq!(bytes(name, &screen), *sent, "{name}");
+        }
+        screen.feed(b"\x1b[?1h");
+        assert_eq!(bytes("up", &screen), b"\x1bOA", "programs that ask for it get it");
+    }
+
+    #[test]
+    fn other_keys_are_refused() {
+        for name in ["", "Enter", "page-up", "ctrl_h", "ctrl_m", "ctrl_", "ctrl_aa", "f0", "f13", "f+1", "f01", "é"] {
+            assert_eq!(key(name).unwrap_err().code, -32602, "{name}");
+        }
+    }
+
+    #[test]
+    fn actions_are_read_as_the_contract_spells_them() {
+        let read = |value| Action::deserialize(&value);
+        assert_eq!(read(json!({"type":"text","value":"x"})).unwrap(), Action::Text("x".into()));
+        assert_eq!(read(json!({"type":"interrupt"})).unwrap(), Action::Interrupt);
+        assert_eq!(read(json!({"type":"eof","value":null})).unwrap(), Action::Eof);
+        let resize = json!({"type":"resize","value":{"rows":1,"cols":2,"pixel_width":0,"pixel_height":0}});
+        assert!(matches!(read(resize).unwrap(), Action::Resize(_)));
+        for wrong in [
+            json!({}),
+            json!({"type":"text"}),
+            json!({"type":"text","value":5}),
+            json!({"type":"dance"}),
+            json!({"type":"resize","value":{"rows":1,"cols":2}}),
+            json!({"type":"resize","value":{"rows":-1,"cols":2,"pixel_width":0,"pixel_height":0}}),
+            json!("text"),
+        ] {
+            assert!(read(wrong.clone()).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Adapters: sessions that a plugin drives.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use greenroom_engine::{Info, State as Life};
+use greenroom_model::SessionId;
+use greenroom_plugin::{Adapter, Permission, State};
+use serde_json::json;
+
+use crate::error::RpcError;
+use crate::waits::Seen;
+use crate::{Door, TRANSCRIPT_CHARS};
+
+/// The note of a session that an adapter drives: the adapter's number, a blank, the plugin.
+const NOTE: &str = "ptywright.adapter";
+
+/// How long a screen is still before a turn counts as completed, as plugins are told.
+pub(crate) const COMPLETED_MS: u64 = 300;
+
+/// The adapters there are.
+#[derive(Debug, Default)]
+pub(crate) struct Adapters {
+    live: Mutex<BTreeMap<u64, Arc<Live>>>,
+    last: AtomicU64,
+}
+
+/// An adapter that lives.
+#[derive(Debug)]
+pub(crate) struct Live {
+    /// As clients call it.
+    pub(crate) name: String,
+    pub(crate) plugin: Adapter,
+    pub(crate) session: SessionId,
+    last_intent: Mutex<Option<String>>,
+    /// Held by whoever sends, and by a turn from its first key to the end of its wait.
+    pub(crate) turn: tokio::sync::Mutex<()>,
+}
+
+impl Live {
+    pub(crate) fn last_intent(&self) -> Option<String> {
+        self.last_intent.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Remembers an intent; an empty one forgets it.
+    pub(crate) fn set_last_intent(&self, intent: String) {
+        let mut last = self.last_intent.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = Some(intent).filter(|intent| !intent.is_empty());
+    }
+
+    /// What the plugin's manifest must grant for a method.
+    pub(crate) fn permits(&self, method: &str, permission: Permission) -> Result<(), RpcError> {
+        permits(self.plugin.manifest(), method, permission)
+    }
+}
+
+/// Whether a manifest grants what a method needs.
+pub(crate) fn permits(
+    manifest: &greenroom_plugin::Manifest,
+    method: &str,
+    permission: Permission,
+) -> Result<(), RpcError> {
+    if manifest.grants(permission) {
+        return Ok(());
+    }
+    let message = format!("permission denied: {method} requires {permission}");
+    let data = json!({ "method": method, "required_permission": permission });
+    Err(RpcError::denied(&message, data))
+}
+
+impl Adapters {
+    fn live(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Live>>> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A number for a new adapter.
+    pub(crate) fn next(&self) -> u64 {
+        self.last.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// What a session is to remember of its adapter.
+    pub(crate) fn note(number: u64, plugin: &str) -> (String, String) {
+        (NOTE.to_owned(), format!("{number} {plugin}"))
+    }
+
+    pub(crate) fn add(&self, number: u64, plugin: Adapter, session: SessionId) -> Arc<Live> {
+        let live = Arc::new(Live {
+            name: format!("e{number}"),
+            plugin,
+            session,
+            last_intent: Mutex::default(),
+            turn: tokio::sync::Mutex::default(),
+        });
+        self.last.fetch_max(number, Ordering::Relaxed);
+        self.live().insert(number, Arc::clone(&live));
+        live
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Result<Arc<Live>, RpcError> {
+        let live = self.live();
+        let found = live.values().find(|live| live.name == name).cloned();
+        found.ok_or_else(|| RpcError::params(format!("unknown adapter: {name}")))
+    }
+
+    pub(crate) fn remove(&self, name: &str) {
+        self.live().retain(|_, live| live.name != name);
+    }
+
+    /// All of them, sorted by name as texts are.
+    pub(crate) fn all(&self) -> Vec<Arc<Live>> {
+        let mut all: Vec<Arc<Live>> = self.live().values().cloned().collect();
+        all.sort_by(|one, other| one.name.cmp(&other.name));
+        all
+    }
+
+    /// The adapter that drives a session.
+    pub(crate) fn owner(&self, session: SessionId) -> Option<String> {
+        let live = self.live();
+        let found = live.values().find(|live| live.session == session);
+        found.map(|live| live.name.clone())
+    }
+}
+
+/// Goes on with the adapter of a session that an earlier daemon's door made.
+pub(crate) async fn take_up(door: &Door, info: &Info) {
+    let Some((_, note)) = info.notes.iter().find(|note| note.0 == NOTE) else { return };
+    let Some((number, plugin)) = note.split_once(' ') else { return };
+    let Ok(number) = number.parse() else { return };
+    if info.state != Life::Running {
+        return;
+    }
+    match door.plugins.start(plugin).await {
+        Ok(adapter) => {
+            door.adapters.add(number, adapter, info.id);
+            tracing::info!(session = %info.id, plugin, "an adapter was taken up");
+        }
+        Err(error) => {
+            tracing::warn!(session = %info.id, plugin, %error, "an adapter was not taken up");
+        }
+    }
+}
+
+impl Door {
+    /// What an adapter makes of what its session shows.
+    pub(crate) async fn classify(
+        &self,
+        live: &Live,
+        stable_ms: Option<u64>,
+    ) -> Result<State, RpcError> {
+        // A session that an earlier daemon made may not have one yet.
+        self.engine.transcribe(live.session, TRANSCRIPT_CHARS).await?;
+        let seen = self.see(live.session).await?;
+        self.classify_seen(live, &seen, stable_ms).await
+    }
+
+    pub(crate) async fn classify_seen(
+        &self,
+        live: &Live,
+        seen: &Seen,
+        stable_ms: Option<u64>,
+    ) -> Result<State, RpcError> {
+        let last_intent = live.last_intent();
+        let state = live.plugin.classify(&seen.sight, last_intent.as_deref(), stable_ms, COMPLETED_MS);
+        let state = state.await?;
+        for mark in &state.host_marks {
+            if let Err(error) = self.mark(live.session, mark.label.clone()).await {
+                tracing::info!(adapter = %live.name, label = mark.label, ?error, "a mark was not set");
+            }
+        }
+        Ok(state)
+    }
+
+    /// The same, but a plugin that fails gives a state that says so.
+    pub(crate) async fn classify_anyhow(&self, live: &Live) -> Result<State, RpcError> {
+        self.engine.transcribe(live.session, TRANSCRIPT_CHARS).await?;
+        let seen = self.see(live.session).await?;
+        let last_intent = live.last_intent();
+        let state = live.plugin.classify(&seen.sight, last_intent.as_deref(), None, COMPLETED_MS).await;
+        Ok(state.unwrap_or_else(|error| State::plugin_error(&error, seen.sight.sequence)))
+    }
+}

@@ -1,0 +1,297 @@
+//! One connection: takes messages, runs requests side by side, and keeps the order that clients rely on.
+//!
+//! Requests on one session or adapter run one after the other, in the order they came, as clients
+//! that send many at once expect; those on different ones run side by side. A wait lets those
+//! behind it go on, so that it can be fulfilled, or cancelled, on the connection that made it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use greenroom_door::{Outgoing, Shutdown};
+use greenroom_engine::{Caller, Rights};
+use greenroom_model::SessionId;
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinSet;
+
+use crate::envelope::Request;
+use crate::error::RpcError;
+use crate::framing::{Came, Decoder, Framing};
+use crate::methods::{self, Answer, Order};
+use crate::notes::Notes;
+use crate::{Door, notes};
+
+/// How many requests of one connection may be under way. Past that it is not read until one is done.
+const MAX_REQUESTS: usize = 1024;
+
+/// How much is read at once.
+const READ_BYTES: usize = 32 << 10;
+
+/// How long answers have to be written after the last of them was made.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// How long notifications of a session are held back for the answer of a request on it. Longer than a
+/// kill takes.
+const HOLD_BACK: Duration = Duration::from_secs(10);
+
+/// Who is at the other end, and how they speak.
+#[derive(Debug, Clone)]
+pub struct Client {
+    /// How messages are framed.
+    pub framing: Framing,
+    /// How the audit trail names them.
+    pub name: String,
+    /// Whether requests that were sent before the end of the stream are finished, however long they take:
+    /// a script that was piped in wants its answers. Otherwise nobody waits for a client that left.
+    pub finishes: bool,
+}
+
+/// One connection, as its tasks share it.
+pub(crate) struct Connection {
+    pub(crate) door: Arc<Door>,
+    pub(crate) caller: Caller,
+    pub(crate) notes: Notes,
+    out: Outgoing,
+    /// Whether answers have headers; decided by the first message.
+    headers: Mutex<bool>,
+    busy: Mutex<Busy>,
+    /// Some request was answered.
+    answered: Notify,
+}
+
+/// What is under way.
+#[derive(Debug, Default)]
+struct Busy {
+    /// Requests that must be answered before notifications of their session go out.
+    sessions: BTreeMap<SessionId, usize>,
+    /// Requests that may make a session.
+    makers: usize,
+    /// The last request on each session or adapter, and the last that concerns all: closed when it
+    /// lets the next go on.
+    tails: BTreeMap<String, watch::Receiver<()>>,
+}
+
+/// Serves a connection until its end, or the daemon's.
+pub async fn serve<R, W>(
+    (reader, writer): (R, W),
+    client: Client,
+    door: Arc<Door>,
+    shutdown: Shutdown,
+) where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    let caller =
+        Caller { id: door.engine.next_client(), rights: Rights::ALL, name: client.name.clone().into() };
+    let connection = Arc::new(Connection {
+        door,
+        caller,
+        notes: Notes::default(),
+        out: Outgoing::default(),
+        headers: Mutex::new(client.framing == Framing::Headers),
+        busy: Mutex::default(),
+        answered: Notify::new(),
+    });
+    let reading = async {
+        read(&connection, reader, &client).await;
+        connection.notes.stop();
+        connection.out.close();
+    };
+    let telling = notes::tell(&connection);
+    let writing = connection.out.write_to(writer);
+    tokio::pin!(writing);
+    let ended = tokio::select! {
+        _ = &mut writing => return,
+        () = reading => true,
+        () = telling => false,
+        () = shutdown.begun() => false,
+    };
+    if !ended {
+        connection.notes.stop();
+        connection.out.close();
+    }
+    let _late = tokio::time::timeout(LAST_WORDS, writing).await;
+}
+
+/// Reads messages until the client has no more, and sees its requests to their end.
+async fn read(connection: &Arc<Connection>, mut reader: impl AsyncRead + Unpin, client: &Client) {
+    let mut decoder = Decoder::new(client.framing);
+    let mut requests = JoinSet::new();
+    loop {
+        loop {
+            let message = match decoder.next() {
+                Came::Nothing => break,
+                Came::Message(message) => message,
+                Came::Refused(error) => {
+                    connection.respond(&Value::Null, &Err(RpcError::parse(error)));
+                    continue;
+                }
+                Came::Broken(error) => {
+                    tracing::info!(client = %connection.caller.name, %error, "a connection was closed");
+                    return;
+                }
+            };
+            *lock(&connection.headers) = decoder.has_headers();
+            while requests.len() >= MAX_REQUESTS {
+                requests.join_next().await;
+            }
+            take(connection, &message, &mut requests);
+        }
+        let buffer = decoder.buffer();
+        buffer.reserve(READ_BYTES);
+        tokio::select! {
+            read = reader.read_buf(buffer) => match read {
+                Ok(0) | Err(_) => break,
+                Ok(_) => {}
+            },
+            Some(_) = requests.join_next() => {}
+        }
+        // A client that does not read its answers is not read from.
+        connection.out.room().await;
+    }
+    if let Some(message) = decoder.rest() {
+        take(connection, &message, &mut requests);
+    }
+    if client.finishes {
+        while requests.join_next().await.is_some() {}
+    }
+}
+
+/// Starts a request.
+fn take(connection: &Arc<Connection>, message: &[u8], requests: &mut JoinSet<()>) {
+    if message.iter().all(u8::is_ascii_whitespace) {
+        return;
+    }
+    let request = match Request::from_wire(message) {
+        Ok(request) => request,
+        Err((Some(id), error)) => return connection.respond(&id, &Err(error)),
+        Err((None, _)) => return,
+    };
+    let order = methods::order(&request);
+    let mut before = Vec::new();
+    let done = connection.line_up(&order, &mut before);
+    let connection = Arc::clone(connection);
+    requests.spawn(async move {
+        for mut before in before {
+            // It is closed, never changed.
+            let _closed = before.changed().await;
+        }
+        let busy = connection.is_busy(&order);
+        // A wait lets the next go on at once; everything else when it is answered.
+        let done = Some(done).filter(|_| !order.waits);
+        let result = methods::call(&connection, &request).await;
+        if let Some(id) = &request.id {
+            connection.out.room().await;
+            connection.respond(id, &result);
+        }
+        drop(done);
+        drop(busy);
+    });
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Connection {
+    /// Sends an answer.
+    fn respond(&self, id: &Value, result: &Result<Answer, RpcError>) {
+        self.push(match result {
+            Ok(answer) => answer.to_wire(id),
+            Err(error) => error.to_wire(id),
+        });
+    }
+
+    fn push(&self, message: Vec<u8>) {
+        let framing = if *lock(&self.headers) { Framing::Headers } else { Framing::Lines };
+        self.out.push([Decoder::new(framing).frame(message)]);
+    }
+
+    /// Sends what nobody asked for; false if the client is too far behind.
+    pub(crate) fn note(&self, method: &str, params: &Value) -> bool {
+        let framing = if *lock(&self.headers) { Framing::Headers } else { Framing::Lines };
+        let message = greenroom_frame::rpc::notification(method, params);
+        self.out.push_note(Decoder::new(framing).frame(message))
+    }
+
+    /// Waits until the client can be told something of its own accord.
+    pub(crate) async fn room(&self) {
+        self.out.room().await;
+    }
+
+    /// Takes a place behind what it must wait for; the next is behind what is returned.
+    fn line_up(&self, order: &Order, before: &mut Vec<watch::Receiver<()>>) -> watch::Sender<()> {
+        let (done, tail) = watch::channel(());
+        let mut busy = lock(&self.busy);
+        busy.tails.retain(|_, tail| tail.has_changed().is_ok());
+        let key = order.on.clone().unwrap_or_default();
+        // Requests that concern all, such as one that makes a session, come before those on one.
+        before.extend(busy.tails.get("").cloned());
+        if !key.is_empty() {
+            before.extend(busy.tails.get(&key).cloned());
+        }
+        if !order.at_once {
+            busy.tails.insert(key, tail);
+        }
+        done
+    }
+
+    /// Holds notifications back until what is returned is dropped.
+    fn is_busy(self: &Arc<Connection>, order: &Order) -> BusyGuard {
+        let session = match &order.on {
+            Some(on) if !order.waits => self.door.session_of(on),
+            _ => None,
+        };
+        let maker = order.on.is_none() && !order.waits;
+        let mut busy = lock(&self.busy);
+        if let Some(session) = session {
+            *busy.sessions.entry(session).or_default() += 1;
+        }
+        busy.makers += usize::from(maker);
+        BusyGuard { connection: Arc::clone(self), session, maker }
+    }
+
+    /// Waits until the requests on a session are answered.
+    pub(crate) async fn answered(&self, session: SessionId) {
+        let answered = async {
+            loop {
+                let answered = self.answered.notified();
+                {
+                    let busy = lock(&self.busy);
+                    if busy.makers == 0 && !busy.sessions.contains_key(&session) {
+                        return;
+                    }
+                }
+                answered.await;
+            }
+        };
+        let _late = tokio::time::timeout(HOLD_BACK, answered).await;
+    }
+}
+
+/// A request under way.
+struct BusyGuard {
+    connection: Arc<Connection>,
+    session: Option<SessionId>,
+    maker: bool,
+}
+
+impl Drop for BusyGuard {
+    fn drop(&mut self) {
+        {
+            let mut busy = lock(&self.connection.busy);
+            busy.makers -= usize::from(self.maker);
+            if let Some(session) = self.session
+                && let Some(count) = busy.sessions.get_mut(&session)
+            {
+                *count -= 1;
+                if *count == 0 {
+                    busy.sessions.remove(&session);
+                }
+            }
+        }
+        self.connection.answered.notify_waiters();
+    }
+}

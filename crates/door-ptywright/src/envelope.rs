@@ -1,0 +1,107 @@
+//! A request of JSON-RPC 2.0, as strictly as this contract has it.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::error::RpcError;
+
+/// A request or a notification.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Request {
+    /// None for a notification, which is never answered.
+    pub(crate) id: Option<Value>,
+    pub(crate) method: String,
+    pub(crate) params: Params,
+}
+
+/// The parameters of a request: an object, or nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Params(Value);
+
+#[derive(Deserialize)]
+struct Members {
+    jsonrpc: Option<Value>,
+    id: Option<Value>,
+    method: Option<String>,
+    params: Option<Value>,
+}
+
+impl Request {
+    /// A request, or why it is none and whom to tell: nobody, if it was a notification.
+    pub(crate) fn from_wire(bytes: &[u8]) -> Result<Request, (Option<Value>, RpcError)> {
+        // A list would pass for the members in their order.
+        if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {
+            let error = RpcError::parse("batches are not supported");
+            return Err((Some(Value::Null), error));
+        }
+        let members: Members = serde_json::from_slice(bytes)
+            .map_err(|error| (Some(Value::Null), RpcError::parse(error)))?;
+        let id = members.id;
+        if members.jsonrpc.as_ref().and_then(Value::as_str) != Some("2.0") {
+            return Err((id, RpcError::request("jsonrpc must be \"2.0\"")));
+        }
+        let Some(method) = members.method else {
+            return Err((id, RpcError::request("method is required")));
+        };
+        Ok(Request { id, method, params: Params(members.params.unwrap_or_default()) })
+    }
+}
+
+impl Params {
+    /// The parameters as a method wants them.
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, RpcError> {
+        let wrong = |why: String| RpcError::params(format!("invalid params: {why}"));
+        match &self.0 {
+            Value::Null => serde_json::from_value(Value::Object(serde_json::Map::new())),
+            Value::Object(_) => T::deserialize(&self.0),
+            _ => return Err(wrong("expected an object".to_owned())),
+        }
+        .map_err(|error| wrong(error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn refused(text: &str, id: Option<Value>, code: i64) {
+        let (to, error) = Request::from_wire(text.as_bytes()).unwrap_err();
+        assert_eq!((to, error.code), (id, code), "{text}");
+    }
+
+    #[test]
+    fn what_is_no_request_gets_the_code_of_the_contract() {
+        let null = || Some(Value::Null);
+        refused("nonsense", null(), -32700);
+        refused("[]", null(), -32700);
+        refused(r#"["2.0",1,"session.list",{}]"#, null(), -32700);
+        refused(r#"{"jsonrpc":"2.0","id":1,"method":5}"#, null(), -32700);
+        refused(r#"{"id":1,"method":"session.list"}"#, Some(json!(1)), -32600);
+        refused(r#"{"jsonrpc":"1.0","id":"a","method":"session.list"}"#, Some(json!("a")), -32600);
+        refused(r#"{"jsonrpc":"2.0","id":2}"#, Some(json!(2)), -32600);
+        refused(r#"{"jsonrpc":"2.0","id":null}"#, None, -32600);
+        refused(&"[".repeat(100_000), null(), -32700);
+        refused(&format!(r#"{{"a":{}"#, r#"{"a":"#.repeat(100_000)), null(), -32700);
+    }
+
+    #[test]
+    fn parameters_are_an_object_or_nothing() {
+        #[derive(Debug, Deserialize, PartialEq)]
+        struct Wanted {
+            #[serde(default)]
+            name: Option<String>,
+        }
+        let read = |params: &str| {
+            let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{params}}}"#);
+            Request::from_wire(text.as_bytes()).unwrap().params.read::<Wanted>()
+        };
+        assert_eq!(read("null").unwrap().name, None);
+        assert_eq!(read(r#"{"name":"x","more":1}"#).unwrap().name.as_deref(), Some("x"));
+        assert_eq!(read(r#"["x"]"#).unwrap_err().code, -32602);
+        assert_eq!(read(r#"{"name":5}"#).unwrap_err().code, -32602);
+    }
+}

@@ -1,0 +1,146 @@
+//! How messages are cut out of a stream: a line each, or behind `Content-Length`.
+
+use bytes::{Bytes, BytesMut};
+use greenroom_frame::headers::{self, HeaderDecoder, HeaderError};
+use greenroom_frame::lines::{LineDecoder, LineError};
+
+/// The longest message a client may send: a prompt of megabytes fits.
+pub const MAX_MESSAGE: usize = 16 << 20;
+
+/// How messages are framed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Framing {
+    /// One compact JSON text a line.
+    Lines,
+    /// `Content-Length: N`, an empty line, the text.
+    Headers,
+    /// As the client's first byte says: a brace begins a line, a letter a header.
+    #[default]
+    Guess,
+}
+
+/// Cuts messages out of what a client sends.
+#[derive(Debug)]
+pub(crate) enum Decoder {
+    Lines(LineDecoder),
+    Headers(HeaderDecoder),
+    /// Nothing has come that would tell.
+    Unknown(BytesMut),
+}
+
+/// What came.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Came {
+    /// Nothing whole yet.
+    Nothing,
+    /// A message.
+    Message(Bytes),
+    /// One that cannot be taken; the next can.
+    Refused(LineError),
+    /// Nothing that follows would make sense.
+    Broken(HeaderError),
+}
+
+impl Decoder {
+    pub(crate) fn new(framing: Framing) -> Decoder {
+        match framing {
+            Framing::Lines => Decoder::Lines(LineDecoder::new(MAX_MESSAGE)),
+            Framing::Headers => Decoder::Headers(HeaderDecoder::new(MAX_MESSAGE)),
+            Framing::Guess => Decoder::Unknown(BytesMut::new()),
+        }
+    }
+
+    /// Where what is read goes.
+    pub(crate) fn buffer(&mut self) -> &mut BytesMut {
+        match self {
+            Decoder::Lines(lines) => lines.buffer(),
+            Decoder::Headers(headers) => headers.buffer(),
+            Decoder::Unknown(buffer) => buffer,
+        }
+    }
+
+    pub(crate) fn next(&mut self) -> Came {
+        if let Decoder::Unknown(buffer) = self {
+            let Some(first) = buffer.iter().find(|byte| !byte.is_ascii_whitespace()) else {
+                buffer.clear();
+                return Came::Nothing;
+            };
+            let framing =
+                if first.is_ascii_alphabetic() { Framing::Headers } else { Framing::Lines };
+            let read = std::mem::take(buffer);
+            *self = Decoder::new(framing);
+            *self.buffer() = read;
+        }
+        match self {
+            Decoder::Lines(lines) => match lines.next() {
+                Ok(Some(line)) => Came::Message(line),
+                Ok(None) => Came::Nothing,
+                Err(error) => Came::Refused(error),
+            },
+            Decoder::Headers(headers) => match headers.next() {
+                Ok(Some(body)) => Came::Message(body),
+                Ok(None) => Came::Nothing,
+                Err(error) => Came::Broken(error),
+            },
+            Decoder::Unknown(_) => Came::Nothing,
+        }
+    }
+
+    /// What was left without an end: the last line of a file need not have one.
+    pub(crate) fn rest(&mut self) -> Option<Bytes> {
+        match self {
+            Decoder::Lines(lines) => lines.take_rest(),
+            Decoder::Headers(_) | Decoder::Unknown(_) => None,
+        }
+    }
+
+    /// A message as this client wants it framed.
+    pub(crate) fn frame(&self, mut message: Vec<u8>) -> Bytes {
+        match self {
+            Decoder::Headers(_) => headers::encode(&message).into(),
+            Decoder::Lines(_) | Decoder::Unknown(_) => {
+                message.push(b'\n');
+                message.into()
+            }
+        }
+    }
+
+    /// Whether answers are framed by headers.
+    pub(crate) fn has_headers(&self) -> bool {
+        matches!(self, Decoder::Headers(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(decoder: &mut Decoder, bytes: &[u8]) -> Vec<Came> {
+        let mut came = Vec::new();
+        for byte in bytes {
+            decoder.buffer().extend_from_slice(&[*byte]);
+            while let next @ (Came::Message(_) | Came::Refused(_)) = decoder.next() {
+                came.push(next);
+            }
+        }
+        came
+    }
+
+    #[test]
+    fn the_first_byte_tells() {
+        let one = || Came::Message(Bytes::from_static(b"{}"));
+        let mut lines = Decoder::new(Framing::Guess);
+        assert_eq!(all(&mut lines, b" \n{}\n{}\r\n"), [one(), one()]);
+        assert_eq!(lines.frame(b"[]".to_vec()), "[]\n");
+        let mut headers = Decoder::new(Framing::Guess);
+        assert_eq!(all(&mut headers, b"content-length: 2\r\n\r\n{}"), [one()]);
+        assert_eq!(headers.frame(b"[]".to_vec()), "Content-Length: 2\r\n\r\n[]");
+    }
+
+    #[test]
+    fn a_gigabyte_is_refused_before_it_comes() {
+        let mut decoder = Decoder::new(Framing::Headers);
+        decoder.buffer().extend_from_slice(b"Content-Length: 1000000000\r\n\r\n");
+        assert!(matches!(decoder.next(), Came::Broken(HeaderError::TooLong { .. })));
+    }
+}

@@ -1,0 +1,91 @@
+//! The ptywright protocol: JSON-RPC for driving terminal programs, with evidence.
+//!
+//! The contract is docs/protocol/ptywright.md. `connection` takes messages and keeps them in order,
+//! `methods` is the table of what can be asked, `notes` tells who asked for it what happens,
+//! `adapters` has the programs that a plugin drives. Everything a method does is a verb of the
+//! engine or a call of a plugin; here it is renamed, reshaped and framed.
+//!
+//! Not here: sockets and peers (`door`), sessions and redaction (`engine`), Lua (`plugin`).
+//!
+//! **Invariant:** an answer comes before the notifications of what the request caused.
+
+mod action;
+mod adapters;
+mod connection;
+mod envelope;
+mod error;
+mod framing;
+mod matcher;
+mod methods;
+mod notes;
+mod recording;
+mod redaction;
+mod sessions;
+mod snapshot;
+mod submit;
+mod waits;
+
+use greenroom_engine::Engine;
+use greenroom_plugin::Registry;
+
+pub use connection::{Client, serve};
+pub use framing::{Framing, MAX_MESSAGE};
+pub use methods::names as method_names;
+
+use crate::adapters::Adapters;
+use crate::sessions::Sessions;
+use crate::waits::Cancels;
+
+/// How many characters of what a session prints are kept, unless its maker says otherwise.
+pub const TRANSCRIPT_CHARS: usize = 128 << 10;
+
+/// A terminal's size in pixels, as clients say it. Nothing here draws.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Pixels {
+    pub(crate) width: u16,
+    pub(crate) height: u16,
+}
+
+/// How a door is set up.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// Whether clients may load and unload plugins.
+    pub allow_plugin_load: bool,
+    /// Whether all sessions are this door's: a private server.
+    pub private: bool,
+    /// The program's version.
+    pub version: &'static str,
+}
+
+/// The door: what all its connections share.
+pub struct Door {
+    engine: Engine,
+    plugins: Registry,
+    options: Options,
+    sessions: Sessions,
+    adapters: Adapters,
+    cancels: Cancels,
+}
+
+impl Door {
+    /// Makes a door, and takes up what an earlier daemon's door left running.
+    #[must_use]
+    pub fn new(engine: Engine, plugins: Registry, options: Options) -> Door {
+        Door {
+            engine,
+            plugins,
+            options,
+            sessions: Sessions::default(),
+            adapters: Adapters::default(),
+            cancels: Cancels::default(),
+        }
+    }
+
+    /// Goes on with the raw transcripts and adapters of sessions that an earlier daemon's door made.
+    pub async fn take_up(&self) {
+        for info in self.engine.list() {
+            recording::take_up(&self.engine, &info);
+            adapters::take_up(self, &info).await;
+        }
+    }
+}

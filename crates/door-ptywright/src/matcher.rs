@@ -1,0 +1,273 @@
+//! What a wait waits for, as clients and plugins spell it, and what it says of what held.
+//!
+//! A tree without Lua becomes a matcher of the engine and is looked at in the session's own turn.
+//! One with Lua cannot be: a plugin may take its time. Its Lua parts are asked beside the session
+//! whenever that changed, and the rest is held against the same sight.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use greenroom_engine::{Area, Matcher, Outcome, Pattern, PatternError};
+use greenroom_plugin::{Registry, Sight};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::error::RpcError;
+
+/// How much of the transcript a matcher looks at, in characters.
+pub(crate) const TRANSCRIPT_TAIL: usize = 16_384;
+
+/// How deep matchers may be nested.
+const MAX_DEPTH: usize = 32;
+
+/// The longest text or pattern: longer than a screen is.
+const MAX_PATTERN: usize = 64 << 10;
+
+/// The longest stability: a day.
+const MAX_STABLE_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// A matcher as it is written.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(tag = "type", content = "value", rename_all = "snake_case")]
+pub(crate) enum Tree {
+    ContainsText(String),
+    ScreenRegex(String),
+    TranscriptContains(String),
+    TranscriptRegex(String),
+    CursorAt { row: u16, col: u16 },
+    ScreenStable { min_ms: u64 },
+    ProcessExited,
+    Any(Vec<Tree>),
+    All(Vec<Tree>),
+    Lua(Predicate),
+}
+
+/// A function of a plugin that says whether something holds.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(crate) struct Predicate {
+    pub(crate) plugin: String,
+    pub(crate) predicate: String,
+    #[serde(default)]
+    pub(crate) params: Value,
+}
+
+impl Tree {
+    /// A tree from JSON, checked.
+    pub(crate) fn from_wire(value: &Value) -> Result<Tree, RpcError> {
+        let tree = Tree::deserialize(value)
+            .map_err(|error| RpcError::params(format!("invalid params: matcher: {error}")))?;
+        tree.to_engine(0, &mut 0)?;
+        Ok(tree)
+    }
+
+    /// As the engine takes it. Predicates become what never holds, in the order of `lua`.
+    fn to_engine(&self, depth: usize, lua: &mut usize) -> Result<Matcher, RpcError> {
+        if depth > MAX_DEPTH {
+            return Err(RpcError::params("matchers are nested too deeply"));
+        }
+        let wrong = |error: PatternError| RpcError::params(format!("invalid regex: {error}"));
+        let regex = |pattern: &str| {
+            let bounded = pattern.len() <= MAX_PATTERN;
+            let bounded = bounded.then_some(pattern).ok_or_else(|| RpcError::params("a pattern is too long"));
+            Pattern::regex_of_all(bounded?).map_err(wrong)
+        };
+        let literal = |text: &str| regex(&escaped(text));
+        let mut parts = |parts: &[Tree]| -> Result<Vec<Matcher>, RpcError> {
+            parts.iter().map(|part| part.to_engine(depth + 1, lua)).collect()
+        };
+        Ok(match self {
+            Tree::ContainsText(text) => Matcher::Text(literal(text)?, Area::Contents),
+            Tree::ScreenRegex(pattern) => Matcher::Text(regex(pattern)?, Area::Contents),
+            Tree::TranscriptContains(text) => {
+                Matcher::Text(literal(text)?, Area::Transcript(TRANSCRIPT_TAIL))
+            }
+            Tree::TranscriptRegex(pattern) => {
+                Matcher::Text(regex(pattern)?, Area::Transcript(TRANSCRIPT_TAIL))
+            }
+            Tree::CursorAt { row, col } => Matcher::Cursor(*row, *col),
+            Tree::ScreenStable { min_ms } if *min_ms > MAX_STABLE_MS => {
+                return Err(RpcError::params(format!("min_ms is at most {MAX_STABLE_MS}")));
+            }
+            Tree::ScreenStable { min_ms } => Matcher::Stable(Duration::from_millis(*min_ms)),
+            Tree::ProcessExited => Matcher::Exit,
+            Tree::Any(trees) => Matcher::Any(parts(trees)?),
+            Tree::All(trees) => Matcher::All(parts(trees)?),
+            Tree::Lua(_) => {
+                *lua += 1;
+                Matcher::Any(Vec::new())
+            }
+        })
+    }
+
+    /// As the engine takes it, if it is free of Lua.
+    pub(crate) fn plain(&self) -> Result<Option<Matcher>, RpcError> {
+        let mut lua = 0;
+        let matcher = self.to_engine(0, &mut lua)?;
+        Ok((lua == 0).then_some(matcher))
+    }
+
+    /// Whether it can come to hold though nothing happens, and after how long.
+    pub(crate) fn stable_ms(&self) -> Vec<u64> {
+        match self {
+            Tree::ScreenStable { min_ms } => vec![*min_ms],
+            Tree::Any(trees) | Tree::All(trees) => trees.iter().flat_map(Tree::stable_ms).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What held, as clients get it. The tree is the one the engine's matcher was made of.
+    pub(crate) fn to_wire(&self, outcome: &Outcome) -> Value {
+        match (self, outcome) {
+            (Tree::ContainsText(text), _) => json!({"kind": "contains_text", "text": text}),
+            (Tree::TranscriptContains(text), _) => {
+                json!({"kind": "transcript_contains", "text": text})
+            }
+            (Tree::ScreenRegex(pattern), Outcome::Text { text, group }) => {
+                let capture = group.as_ref().unwrap_or(text);
+                json!({"kind": "screen_regex", "pattern": pattern, "capture": capture})
+            }
+            (Tree::TranscriptRegex(pattern), Outcome::Text { text, group }) => {
+                let capture = group.as_ref().unwrap_or(text);
+                json!({"kind": "transcript_regex", "pattern": pattern, "capture": capture})
+            }
+            (Tree::CursorAt { row, col }, _) => json!({"kind": "cursor_at", "row": row, "col": col}),
+            (Tree::ScreenStable { min_ms }, _) => json!({"kind": "screen_stable", "min_ms": min_ms}),
+            (Tree::ProcessExited, _) => json!({"kind": "process_exited"}),
+            (Tree::Any(trees), Outcome::Any(index, outcome)) => {
+                let matched = trees.get(*index).map(|tree| tree.to_wire(outcome));
+                json!({"kind": "any", "matched": matched})
+            }
+            (Tree::All(trees), Outcome::All(outcomes)) => {
+                let matched: Vec<Value> =
+                    trees.iter().zip(outcomes).map(|(tree, outcome)| tree.to_wire(outcome)).collect();
+                json!({"kind": "all", "matched": matched})
+            }
+            // An outcome of another tree: nothing that this code makes.
+            _ => Value::Null,
+        }
+    }
+}
+
+/// What a tree with Lua in it is held against.
+pub(crate) struct Held<'a> {
+    pub(crate) plugins: &'a Registry,
+    pub(crate) sight: &'a Sight,
+    /// The cursor's row and column.
+    pub(crate) cursor: (u16, u16),
+    pub(crate) stable: Duration,
+}
+
+/// The future of a look at a tree: a tree has trees inside.
+type Looking<'a> = Pin<Box<dyn Future<Output = Option<Value>> + Send + 'a>>;
+
+/// Holds a tree with Lua in it against a sight; gives what held, as clients get it.
+///
+/// A predicate that fails, or is not there, does not hold: that is the contract. Its reason goes to
+/// the log.
+pub(crate) fn holds<'a>(tree: &'a Tree, held: &'a Held<'a>) -> Looking<'a> {
+    Box::pin(async move {
+        let (text, transcript) = (&*held.sight.screen, &*held.sight.transcript);
+        let found = |pattern: &str, text: &str| {
+            let regex = Pattern::regex_of_all(pattern).ok()?;
+            regex.find(text)
+        };
+        match tree {
+            Tree::ContainsText(wanted) => text.contains(wanted).then(|| tree.to_wire(&Outcome::Idle)),
+            Tree::TranscriptContains(wanted) => {
+                transcript.contains(wanted).then(|| tree.to_wire(&Outcome::Idle))
+            }
+            Tree::ScreenRegex(pattern) => Some(tree.to_wire(&found(pattern, text)?)),
+            Tree::TranscriptRegex(pattern) => Some(tree.to_wire(&found(pattern, transcript)?)),
+            Tree::CursorAt { row, col } => {
+                (held.cursor == (*row, *col)).then(|| tree.to_wire(&Outcome::Cursor))
+            }
+            Tree::ScreenStable { min_ms } => (held.stable >= Duration::from_millis(*min_ms))
+                .then(|| tree.to_wire(&Outcome::Idle)),
+            Tree::ProcessExited => {
+                held.sight.process_exited.then(|| tree.to_wire(&Outcome::Exit))
+            }
+            Tree::Any(trees) => {
+                for tree in trees {
+                    if let Some(matched) = holds(tree, held).await {
+                        return Some(json!({"kind": "any", "matched": matched}));
+                    }
+                }
+                None
+            }
+            Tree::All(trees) => {
+                let mut matched = Vec::with_capacity(trees.len());
+                for tree in trees {
+                    matched.push(holds(tree, held).await?);
+                }
+                Some(json!({"kind": "all", "matched": matched}))
+            }
+            Tree::Lua(predicate) => asked(predicate, held).await,
+        }
+    })
+}
+
+async fn asked(predicate: &Predicate, held: &Held<'_>) -> Option<Value> {
+    let Predicate { plugin, predicate, params } = predicate;
+    let answer = held.plugins.predicate(plugin, predicate, held.sight, params.clone()).await;
+    let outcome = match answer {
+        Ok(outcome) => outcome?,
+        Err(error) => {
+            tracing::info!(%plugin, %predicate, %error, "a predicate does not hold");
+            return None;
+        }
+    };
+    let mut matched = json!({"kind": "lua", "plugin": plugin, "predicate": predicate});
+    if let Some(evidence) = outcome.evidence {
+        matched["evidence"] = evidence;
+    }
+    if let Some(capture) = outcome.capture {
+        matched["capture"] = capture;
+    }
+    Some(matched)
+}
+
+/// A text as a pattern that finds it and nothing else.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if c.is_ascii_punctuation() {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_matcher_is_refused() {
+        for wrong in [
+            json!(null),
+            json!("text"),
+            json!({"type": "contains_text"}),
+            json!({"type": "screen_regex", "value": "("}),
+            json!({"type": "any", "value": [{"type": "transcript_regex", "value": "[z-a]"}]}),
+            json!({"type": "screen_stable", "value": {"min_ms": -1}}),
+            json!({"type": "screen_stable", "value": {"min_ms": u64::MAX}}),
+            json!({"type": "lua", "value": {"plugin": "x"}}),
+            json!({"type": "nothing"}),
+            (0..100).fold(json!({"type": "process_exited"}), |it, _| json!({"type": "any", "value": [it]})),
+        ] {
+            assert_eq!(Tree::from_wire(&wrong).unwrap_err().code, -32602, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn literals_are_taken_as_they_are() {
+        for text in ["a.b", "[x]{2}", "\\d", "$ ", "#& -~", "é 漢 \u{1b}[0m"] {
+            let regex = Pattern::regex_of_all(&escaped(text)).unwrap();
+            let found = regex.find(&format!("before {text} after")).unwrap();
+            assert_eq!(found.text(), Some(text));
+            assert!(regex.find("acb x d").is_none());
+        }
+    }
+}

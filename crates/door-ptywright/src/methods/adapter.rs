@@ -1,0 +1,342 @@
+//! Adapters: programs that a plugin drives.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use greenroom_engine::{New, Program, State as Life};
+use greenroom_plugin::Permission;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::Answer;
+use super::session::variables;
+use crate::action::Dimensions;
+use crate::adapters::{Adapters, COMPLETED_MS, Live, permits};
+use crate::connection::Connection;
+use crate::envelope::Params;
+use crate::error::RpcError;
+use crate::matcher::Tree;
+use crate::redaction::{Wish, shown};
+use crate::sessions::name;
+use crate::snapshot::{Shot, Wanted};
+use crate::waits::split_status;
+use crate::{Pixels, TRANSCRIPT_CHARS};
+
+/// The size of an adapter's terminal when neither its caller nor its manifest says one.
+const ROWS: u16 = 40;
+const COLS: u16 = 120;
+
+/// How long a wait takes at most, unless its client says otherwise.
+const TIMEOUT_MS: u64 = 120_000;
+
+/// The matcher that a wait asks its plugin for, unless its client says otherwise.
+const TURN_MATCHER: &str = "wait_turn_matcher";
+
+/// How much of the transcript an inspection shows, in bytes.
+const TAIL_BYTES: usize = 4096;
+
+pub(super) async fn list(it: &Arc<Connection>, _: &Params) -> Result<Answer, RpcError> {
+    Ok(json!({ "plugins": it.door.plugins.manifests() }).into())
+}
+
+pub(super) async fn live(it: &Arc<Connection>, _: &Params) -> Result<Answer, RpcError> {
+    let infos = it.door.engine.list();
+    let adapters = it.door.adapters.all().into_iter().map(|live| {
+        let info = infos.iter().find(|info| info.id == live.session);
+        json!({
+            "adapter": live.name,
+            "plugin": live.plugin.manifest().name,
+            "session": name(live.session),
+            "sequence": info.map_or(0, |info| info.offset.0),
+            "finished": info.is_none_or(|info| info.state != Life::Running),
+        })
+    });
+    Ok(json!({ "adapters": adapters.collect::<Vec<_>>() }).into())
+}
+
+#[derive(Deserialize)]
+struct Start {
+    plugin: String,
+    #[serde(default)]
+    program: Option<String>,
+    #[serde(default)]
+    args: Option<Vec<String>>,
+    #[serde(default)]
+    cwd: Option<PathBuf>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    #[serde(default)]
+    rows: Option<u16>,
+    #[serde(default)]
+    cols: Option<u16>,
+    #[serde(default)]
+    pixel_width: u16,
+    #[serde(default)]
+    pixel_height: u16,
+    #[serde(default)]
+    prior_adapter: Option<String>,
+}
+
+pub(super) async fn start(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    begin(it, params.read()?, "adapter.start").await
+}
+
+pub(super) async fn resume(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    begin(it, params.read()?, "adapter.resume").await
+}
+
+async fn begin(it: &Arc<Connection>, start: Start, method: &str) -> Result<Answer, RpcError> {
+    let door = &it.door;
+    let unknown = || RpcError::params(format!("unknown plugin: {}", start.plugin));
+    let manifest = door.plugins.manifest(&start.plugin).ok_or_else(unknown)?;
+    permits(&manifest, method, Permission::SessionSpawn)?;
+    let target = manifest.default_target.clone().unwrap_or_default();
+    let program = start.program.unwrap_or(target.program);
+    if program.is_empty() {
+        let name = &start.plugin;
+        let why = format!("plugin `{name}` has no default target: pass `program` explicitly");
+        return Err(RpcError::params(why));
+    }
+    let dimensions = Dimensions {
+        rows: start.rows.or(target.rows).unwrap_or(ROWS),
+        cols: start.cols.or(target.cols).unwrap_or(COLS),
+        pixel_width: start.pixel_width,
+        pixel_height: start.pixel_height,
+    };
+    let size = dimensions.size()?;
+    if method == "adapter.resume"
+        && let Some(prior) = &start.prior_adapter
+        && let Ok(prior) = door.adapters.find(prior)
+    {
+        end(it, &prior).await?;
+    }
+    // What the caller says goes before the manifest, but for what the manifest requires.
+    let env = target.env.into_iter().chain(start.env).chain(target.required_env).collect();
+    let plugin = door.plugins.start(&start.plugin).await?;
+    let number = door.adapters.next();
+    let args = start.args.unwrap_or(target.args);
+    let new = New {
+        program: Program::Command([program].into_iter().chain(args).collect()),
+        cwd: start.cwd,
+        env: variables(env),
+        size: Some(size),
+        transcript: Some(TRANSCRIPT_CHARS),
+        notes: vec![Adapters::note(number, &start.plugin)],
+        ..New::default()
+    };
+    let info = door.engine.create(&it.caller, new).await?;
+    let pixels = Pixels { width: start.pixel_width, height: start.pixel_height };
+    door.sessions.made(info.id, pixels);
+    let live = door.adapters.add(number, plugin, info.id);
+    let state = door.classify_anyhow(&live).await?;
+    Ok(json!({
+        "adapter": live.name,
+        "plugin": start.plugin,
+        "session": name(info.id),
+        "state": state.to_json(),
+    })
+    .into())
+}
+
+/// A request that names an adapter and nothing else.
+#[derive(Deserialize)]
+struct Named {
+    adapter: String,
+}
+
+/// The adapter a request names, if its plugin may do what the request needs.
+fn adapter(
+    it: &Connection,
+    params: &Params,
+    method: &str,
+    permission: Permission,
+) -> Result<Arc<Live>, RpcError> {
+    let live = it.door.adapters.find(&params.read::<Named>()?.adapter)?;
+    live.permits(method, permission)?;
+    Ok(live)
+}
+
+pub(super) async fn state(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    let live = adapter(it, params, "adapter.state", Permission::ScreenRead)?;
+    let state = it.door.classify_anyhow(&live).await?;
+    Ok(json!({ "state": state.to_json() }).into())
+}
+
+/// An intent and what it needs.
+#[derive(Deserialize)]
+struct Intent {
+    intent: String,
+    #[serde(default)]
+    params: Value,
+}
+
+impl Intent {
+    async fn send(self, it: &Connection, live: &Live) -> Result<(), RpcError> {
+        let params = if self.params.is_null() { json!({}) } else { self.params };
+        let plan = live.plugin.intent(&self.intent, params).await?;
+        it.door.carry_out(&it.caller, live, plan).await
+    }
+}
+
+pub(super) async fn send(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    let live = adapter(it, params, "adapter.send", Permission::InputWrite)?;
+    let intent: Intent = params.read()?;
+    let turn = live.turn.lock().await;
+    intent.send(it, &live).await?;
+    drop(turn);
+    let state = it.door.classify(&live, None).await?;
+    Ok(json!({ "state": state.to_json() }).into())
+}
+
+/// What is waited for, and how long.
+#[derive(Deserialize, Default)]
+struct Waiting {
+    #[serde(default)]
+    intent: Option<String>,
+    #[serde(default)]
+    params: Value,
+    /// A matcher of the caller's own, instead of the plugin's.
+    #[serde(default)]
+    matcher: Option<Value>,
+    #[serde(default)]
+    timeout_ms: Option<u64>,
+    #[serde(default)]
+    wait_id: Option<String>,
+}
+
+impl Waiting {
+    async fn tree(&self, live: &Live) -> Result<Tree, RpcError> {
+        if let Some(matcher) = &self.matcher {
+            return Tree::from_wire(matcher);
+        }
+        let mut params = match &self.params {
+            Value::Null => Map::new(),
+            Value::Object(params) => params.clone(),
+            _ => return Err(RpcError::params("invalid params: `params` is not an object")),
+        };
+        params.entry("completed_turn_stable_ms").or_insert(COMPLETED_MS.into());
+        let function = self.intent.as_deref().unwrap_or(TURN_MATCHER);
+        let matcher = live.plugin.matcher(function, Value::Object(params)).await?;
+        // What is wrong with it is the plugin's fault, not the caller's.
+        Tree::from_wire(&matcher).map_err(|error| RpcError::internal(format!("lua plugin error: {error}")))
+    }
+
+    /// Waits, and says what held and what the adapter makes of it.
+    async fn wait(self, it: &Connection, live: &Live) -> Result<Value, RpcError> {
+        let tree = self.tree(live).await?;
+        let timeout = Duration::from_millis(self.timeout_ms.unwrap_or(TIMEOUT_MS));
+        it.door.engine.transcribe(live.session, TRANSCRIPT_CHARS).await?;
+        let (matched, quiet) = it.door.wait(live.session, &tree, timeout, |scene| scene.quiet).await?;
+        let stable_ms = u64::try_from(quiet.as_millis()).unwrap_or(u64::MAX);
+        let state = it.door.classify(live, Some(stable_ms)).await?;
+        let mut answer = json!({ "state": state.to_json(), "matched": matched });
+        if let Some(wait_id) = self.wait_id {
+            answer["wait_id"] = wait_id.into();
+        }
+        Ok(answer)
+    }
+}
+
+pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    let live = adapter(it, params, "adapter.wait", Permission::MatcherWait)?;
+    let waiting: Waiting = params.read()?;
+    let named = it.door.cancels.name(waiting.wait_id.clone(), &live.name)?;
+    tokio::select! {
+        answer = waiting.wait(it, &live) => Ok(answer?.into()),
+        () = named.cancelled() => Err(RpcError::cancelled()),
+    }
+}
+
+#[derive(Deserialize)]
+struct Turn {
+    send: Intent,
+    #[serde(default)]
+    wait: Option<Waiting>,
+}
+
+pub(super) async fn turn(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    let live = it.door.adapters.find(&params.read::<Named>()?.adapter)?;
+    live.permits("adapter.send", Permission::InputWrite)?;
+    live.permits("adapter.wait", Permission::MatcherWait)?;
+    let Turn { send, wait } = params.read()?;
+    let waiting = wait.unwrap_or_default();
+    // Before the adapter is free, so that it can be cancelled while it waits for that, too.
+    let named = it.door.cancels.name(waiting.wait_id.clone(), &live.name)?;
+    let turn = async {
+        let _turn = live.turn.lock().await;
+        send.send(it, &live).await?;
+        waiting.wait(it, &live).await
+    };
+    tokio::select! {
+        answer = turn => Ok(answer?.into()),
+        () = named.cancelled() => Err(RpcError::cancelled()),
+    }
+}
+
+#[derive(Deserialize)]
+struct CancelWait {
+    wait_id: String,
+}
+
+pub(super) async fn cancel_wait(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    let CancelWait { wait_id } = params.read()?;
+    Ok(match it.door.cancels.cancel(&wait_id) {
+        Some(adapter) => json!({ "cancelled": true, "adapter": adapter, "wait_id": wait_id }),
+        None => json!({ "cancelled": false }),
+    }
+    .into())
+}
+
+pub(super) async fn snapshot(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    let policy = params.read::<Wish>()?.policy()?;
+    let wanted: Wanted = params.read()?;
+    let live = adapter(it, params, "adapter.snapshot", Permission::ScreenRead)?;
+    let taken = wanted.clone();
+    let shot = it.door.engine.scene(live.session, move |scene| Shot::take(scene, &taken)).await?;
+    let pixels = it.door.sessions.pixels(live.session);
+    Ok(Answer::Written(shot.to_wire(&wanted, pixels, policy.as_ref())))
+}
+
+pub(super) async fn transcript(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    let policy = params.read::<Wish>()?.policy()?;
+    let live = adapter(it, params, "adapter.transcript", Permission::TranscriptRead)?;
+    let text = it.door.transcript(live.session).await?;
+    Ok(json!({ "text": shown(policy.as_ref(), &text) }).into())
+}
+
+pub(super) async fn inspect(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    let policy = params.read::<Wish>()?.policy()?;
+    let live = adapter(it, params, "adapter.inspect", Permission::ScreenRead)?;
+    let state = it.door.classify_anyhow(&live).await?;
+    let seen = it.door.see(live.session).await?;
+    let text = shown(policy.as_ref(), &seen.sight.screen);
+    let (body, status) = split_status(&text);
+    let tail = shown(policy.as_ref(), &seen.sight.transcript);
+    let tail = &tail[tail.ceil_char_boundary(tail.len().saturating_sub(TAIL_BYTES))..];
+    Ok(json!({
+        "adapter": live.name,
+        "plugin": live.plugin.manifest().name,
+        "session": name(live.session),
+        "state": state.to_json(),
+        "plain_text": text,
+        "body_text": body,
+        "status_text": status,
+        "transcript_tail": tail,
+        "sequence": seen.sight.sequence,
+    })
+    .into())
+}
+
+pub(super) async fn close(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    let live = adapter(it, params, "adapter.close", Permission::SessionKill)?;
+    end(it, &live).await?;
+    Ok(json!({ "closed": true }).into())
+}
+
+/// Ends an adapter and its session.
+async fn end(it: &Connection, live: &Live) -> Result<(), RpcError> {
+    it.door.adapters.remove(&live.name);
+    it.door.close(&it.caller, live.session).await
+}

@@ -1,0 +1,265 @@
+//! Sessions: making them, typing, looking, waiting, ending.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use greenroom_engine::{New, Program};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Answer;
+use crate::action::{Action, Dimensions};
+use crate::connection::Connection;
+use crate::envelope::Params;
+use crate::error::RpcError;
+use crate::matcher::Tree;
+use crate::recording::Recording;
+use crate::redaction::{Wish, shown};
+use crate::sessions::name;
+use crate::snapshot::{Shot, Wanted};
+use crate::{Pixels, TRANSCRIPT_CHARS};
+
+/// The most characters a transcript may keep: what a message can carry.
+const MAX_TRANSCRIPT: usize = 4 << 20;
+
+/// How long a wait takes at most, unless its client says otherwise.
+const TIMEOUT_MS: u64 = 30_000;
+
+/// How much of the transcript is evidence of a wait.
+const TAIL_CHARS: usize = 4096;
+
+/// What a session is made of.
+#[derive(Deserialize)]
+pub(super) struct Create {
+    program: String,
+    #[serde(default)]
+    args: Vec<String>,
+    #[serde(default)]
+    cwd: Option<PathBuf>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    #[serde(default)]
+    rows: Option<u16>,
+    #[serde(default)]
+    cols: Option<u16>,
+    #[serde(default)]
+    pixel_width: u16,
+    #[serde(default)]
+    pixel_height: u16,
+    #[serde(default)]
+    transcript_max_chars: Option<usize>,
+    #[serde(default)]
+    raw_transcript_path: Option<PathBuf>,
+    #[serde(default)]
+    raw_transcript_append: bool,
+    /// What people call it; beyond the contract.
+    #[serde(default)]
+    name: Option<String>,
+}
+
+pub(super) async fn create(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    let create: Create = params.read()?;
+    let dimensions = Dimensions {
+        rows: create.rows.unwrap_or(24),
+        cols: create.cols.unwrap_or(80),
+        pixel_width: create.pixel_width,
+        pixel_height: create.pixel_height,
+    };
+    let chars = create.transcript_max_chars.unwrap_or(TRANSCRIPT_CHARS);
+    if chars > MAX_TRANSCRIPT {
+        return Err(RpcError::params(format!("transcript_max_chars is at most {MAX_TRANSCRIPT}")));
+    }
+    let size = dimensions.size()?;
+    if create.program.is_empty() {
+        return Err(RpcError::params("program is empty"));
+    }
+    let recording = match (create.raw_transcript_path, create.raw_transcript_append) {
+        (Some(path), append) => Some(Recording::open(&it.door, path, append)?),
+        (None, true) => {
+            return Err(RpcError::params("raw_transcript_append requires raw_transcript_path"));
+        }
+        (None, false) => None,
+    };
+    let command = [create.program].into_iter().chain(create.args).collect();
+    let new = New {
+        name: create.name,
+        program: Program::Command(command),
+        cwd: create.cwd,
+        env: variables(create.env),
+        size: Some(size),
+        expect: recording.is_some(),
+        transcript: Some(chars),
+        notes: recording.iter().map(Recording::note).collect(),
+        ..New::default()
+    };
+    let created = it.door.engine.create(&it.caller, new).await;
+    let info = match created {
+        Ok(info) => info,
+        Err(error) => {
+            if let Some(recording) = recording {
+                recording.abandon();
+            }
+            return Err(error.into());
+        }
+    };
+    let pixels = Pixels { width: create.pixel_width, height: create.pixel_height };
+    it.door.sessions.made(info.id, pixels);
+    if let Some(recording) = recording {
+        recording.begin(&it.door.engine, &it.caller, info.id).await;
+    }
+    Ok(json!({ "session": name(info.id) }).into())
+}
+
+/// Variables as the engine takes them.
+pub(super) fn variables(env: BTreeMap<String, String>) -> Vec<(Vec<u8>, Vec<u8>)> {
+    env.into_iter().map(|(name, value)| (name.into_bytes(), value.into_bytes())).collect()
+}
+
+pub(super) async fn list(it: &Arc<Connection>, _: &Params) -> Result<Answer, RpcError> {
+    let door = &it.door;
+    let direct = door.registered().into_iter().filter(|info| door.adapters.owner(info.id).is_none());
+    let mut sessions: Vec<String> = direct.map(|info| name(info.id)).collect();
+    // As texts, so that `s10` is before `s2`: clients may look for the last by its place.
+    sessions.sort_unstable();
+    Ok(json!({ "sessions": sessions }).into())
+}
+
+/// A request that names a session and nothing else.
+#[derive(Deserialize)]
+struct Named {
+    session: String,
+}
+
+pub(super) async fn kill(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    let id = it.door.session(&params.read::<Named>()?.session)?;
+    it.door.engine.kill(&it.caller, id, None).await?;
+    Ok(json!({ "killed": true }).into())
+}
+
+pub(super) async fn close(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    let id = it.door.session(&params.read::<Named>()?.session)?;
+    it.door.close(&it.caller, id).await?;
+    Ok(json!({ "closed": true }).into())
+}
+
+#[derive(Deserialize)]
+struct Resize {
+    session: String,
+    rows: u16,
+    cols: u16,
+    #[serde(default)]
+    pixel_width: u16,
+    #[serde(default)]
+    pixel_height: u16,
+}
+
+pub(super) async fn resize(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    let Resize { session, rows, cols, pixel_width, pixel_height } = params.read()?;
+    let id = it.door.session(&session)?;
+    let dimensions = Dimensions { rows, cols, pixel_width, pixel_height };
+    it.door.resize(&it.caller, id, dimensions).await?;
+    Ok(json!({ "resized": true }).into())
+}
+
+#[derive(Deserialize)]
+struct Input {
+    session: String,
+    action: Action,
+}
+
+pub(super) async fn input(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    let Input { session, action } = params.read()?;
+    let id = it.door.session(&session)?;
+    action.perform(&it.door, &it.caller, id).await?;
+    Ok(json!({ "sent": true }).into())
+}
+
+pub(super) async fn snapshot(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    let policy = params.read::<Wish>()?.policy()?;
+    let wanted: Wanted = params.read()?;
+    let id = it.door.session(&params.read::<Named>()?.session)?;
+    let taken = wanted.clone();
+    let shot = it.door.engine.scene(id, move |scene| Shot::take(scene, &taken)).await?;
+    let pixels = it.door.sessions.pixels(id);
+    Ok(Answer::Written(shot.to_wire(&wanted, pixels, policy.as_ref())))
+}
+
+pub(super) async fn transcript(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    let policy = params.read::<Wish>()?.policy()?;
+    let id = it.door.session(&params.read::<Named>()?.session)?;
+    let text = it.door.transcript(id).await?;
+    Ok(json!({ "text": shown(policy.as_ref(), &text) }).into())
+}
+
+#[derive(Deserialize)]
+struct Wait {
+    session: String,
+    matcher: Value,
+    #[serde(default)]
+    timeout_ms: Option<u64>,
+    #[serde(default)]
+    wait_id: Option<String>,
+}
+
+pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    let began = Instant::now();
+    let policy = params.read::<Wish>()?.policy()?;
+    let wanted: Wanted = params.read()?;
+    let Wait { session, matcher, timeout_ms, wait_id } = params.read()?;
+    let door = &it.door;
+    let id = door.session(&session)?;
+    let tree = Tree::from_wire(&matcher)?;
+    let named = door.cancels.name(wait_id.clone(), &session)?;
+    let timeout = Duration::from_millis(timeout_ms.unwrap_or(TIMEOUT_MS));
+    let taken = wanted.clone();
+    let waiting = door.wait(id, &tree, timeout, move |scene| {
+        let tail = scene.transcript.map_or("", |it| it.tail(TAIL_CHARS)).to_owned();
+        (Shot::take(scene, &taken), tail, scene.end)
+    });
+    let (matched, (shot, tail, end)) = tokio::select! {
+        waited = waiting => waited?,
+        () = named.cancelled() => return Err(RpcError::cancelled()),
+    };
+    let elapsed_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let mut rest = json!({
+        "matched": true,
+        "sequence": shot.sequence,
+        "elapsed_ms": elapsed_ms,
+        "transcript_tail": shown(policy.as_ref(), &tail),
+        "outcome": matched,
+    });
+    if let Some(end) = end {
+        crate::notes::push_end(&mut rest, end);
+    }
+    if let Some(wait_id) = wait_id {
+        rest["wait_id"] = wait_id.into();
+    }
+    let snapshot = shot.to_wire(&wanted, door.sessions.pixels(id), policy.as_ref());
+    Ok(Answer::Written(with_snapshot(&rest, &snapshot)))
+}
+
+/// An object with a snapshot that is written already.
+fn with_snapshot(rest: &Value, snapshot: &[u8]) -> Vec<u8> {
+    let mut bytes = rest.to_string().into_bytes();
+    bytes.pop();
+    bytes.extend_from_slice(br#","snapshot":"#);
+    bytes.extend_from_slice(snapshot);
+    bytes.push(b'}');
+    bytes
+}
+
+#[derive(Deserialize)]
+struct CancelWait {
+    wait_id: String,
+}
+
+pub(super) async fn cancel_wait(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    let CancelWait { wait_id } = params.read()?;
+    Ok(match it.door.cancels.cancel(&wait_id) {
+        Some(session) => json!({ "cancelled": true, "session": session, "wait_id": wait_id }),
+        None => json!({ "cancelled": false }),
+    }
+    .into())
+}

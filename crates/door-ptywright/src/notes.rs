@@ -1,0 +1,214 @@
+//! Notifications: what happens in sessions, pushed to the connections that asked for it.
+//!
+//! Each session that a connection listens to has a task that waits for the session to change and then
+//! tells what came since the last time. A client that is slow is told less often, never less: what
+//! lies between is one note. Only what no longer is in the transcript is left out, and said so.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use greenroom_engine::redact::{Redaction, Stream};
+use greenroom_engine::{End, HouseEvent, State};
+use greenroom_model::{ExitStatus, SessionId};
+use serde_json::{Value, json};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
+use tokio::task::{AbortHandle, JoinSet};
+
+use crate::connection::Connection;
+use crate::sessions::name;
+use crate::{Door, TRANSCRIPT_CHARS};
+
+/// What clients can be told of.
+pub(crate) const EVENTS: [&str; 3] = ["session.changed", "session.output", "session.exited"];
+
+/// How long text that may be the beginning of a secret is held back.
+const HELD: Duration = Duration::from_millis(50);
+
+/// Which sessions a client wants to be told of; none named means all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Filter {
+    pub(crate) adapters: Vec<String>,
+    pub(crate) sessions: Vec<String>,
+}
+
+/// What a connection wants to be told.
+#[derive(Debug)]
+pub(crate) struct Notes {
+    wanted: watch::Sender<Wanted>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Wanted {
+    Nothing,
+    These(Filter),
+    /// The connection ends.
+    Over,
+}
+
+impl Default for Notes {
+    fn default() -> Notes {
+        Notes { wanted: watch::Sender::new(Wanted::Nothing) }
+    }
+}
+
+impl Notes {
+    /// Sets what the client wants to be told; nothing if none.
+    pub(crate) fn set(&self, filter: Option<Filter>) {
+        let wanted = filter.map_or(Wanted::Nothing, Wanted::These);
+        self.wanted.send_if_modified(|now| {
+            let changes = *now != Wanted::Over && *now != wanted;
+            if changes {
+                *now = wanted;
+            }
+            changes
+        });
+    }
+
+    /// Tells nothing more.
+    pub(crate) fn stop(&self) {
+        self.wanted.send_replace(Wanted::Over);
+    }
+}
+
+impl Filter {
+    fn takes(&self, door: &Door, id: SessionId) -> bool {
+        if self.adapters.is_empty() && self.sessions.is_empty() {
+            return true;
+        }
+        let named = |on: &String| door.engine.find(on).is_ok_and(|named| named == id);
+        let owner = door.adapters.owner(id);
+        self.sessions.iter().any(named) || owner.is_some_and(|it| self.adapters.contains(&it))
+    }
+}
+
+/// Tells a connection what it wants to know, until it ends.
+pub(crate) async fn tell(connection: &Arc<Connection>) {
+    let mut wanted = connection.notes.wanted.subscribe();
+    let mut house = connection.door.engine.events();
+    let mut listening: BTreeMap<SessionId, AbortHandle> = BTreeMap::new();
+    let mut tasks = JoinSet::new();
+    loop {
+        let now = wanted.borrow_and_update().clone();
+        match &now {
+            Wanted::Over => return std::future::pending().await,
+            Wanted::Nothing => {
+                tasks.abort_all();
+                listening.clear();
+            }
+            Wanted::These(filter) => {
+                let first = listening.is_empty();
+                for info in connection.door.registered() {
+                    let takes = filter.takes(&connection.door, info.id);
+                    if !takes {
+                        listening.remove(&info.id).map(|task| task.abort());
+                    } else if !listening.contains_key(&info.id) {
+                        // Who begins to listen hears what is new; what begins later is new.
+                        let task = listen(Arc::clone(connection), info.id, first);
+                        listening.insert(info.id, tasks.spawn(task));
+                    }
+                }
+            }
+        }
+        tokio::select! {
+            _ = wanted.changed() => {}
+            event = house.recv() => match event {
+                Ok(HouseEvent::Forgotten(info)) => {
+                    listening.remove(&info.id).map(|task| task.abort());
+                }
+                Ok(_) | Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return std::future::pending().await,
+            },
+            Some(_) = tasks.join_next() => {}
+        }
+    }
+}
+
+/// What came since the last time.
+struct Came {
+    sequence: u64,
+    place: u64,
+    text: String,
+    dropped: bool,
+}
+
+/// Tells a connection what happens in one session.
+async fn listen(connection: Arc<Connection>, id: SessionId, from_now: bool) {
+    let door = &connection.door;
+    if door.engine.transcribe(id, TRANSCRIPT_CHARS).await.is_err() {
+        return;
+    }
+    let Ok(mut changes) = door.engine.changes(id) else { return };
+    let session = name(id);
+    let mut stream = Stream::new(Redaction::standard().clone());
+    let (mut told, mut place) = (None, if from_now { None } else { Some(0) });
+    loop {
+        let ended = changes.has_changed().is_err();
+        changes.borrow_and_update();
+        connection.answered(id).await;
+        connection.room().await;
+        let since = place;
+        let came = door.engine.scene(id, move |scene| {
+            let transcript = scene.transcript;
+            let end = transcript.map_or(0, greenroom_engine::Transcript::end);
+            let (text, dropped) = match (transcript, since) {
+                (Some(transcript), Some(since)) => transcript.since(since),
+                _ => ("", false),
+            };
+            Came { sequence: scene.sequence, place: end, text: text.to_owned(), dropped }
+        });
+        let Ok(came) = came.await else { return };
+        place = Some(came.place);
+        if told != Some(came.sequence) {
+            told = Some(came.sequence);
+            connection.note(EVENTS[0], &json!({"session": session, "sequence": came.sequence}));
+        }
+        let mut text = stream.push(&came.text);
+        if ended {
+            text.push_str(&stream.flush());
+        }
+        output(&connection, &session, came.sequence, text, came.dropped);
+        if ended {
+            exited(&connection, id, &session, came.sequence);
+            return;
+        }
+        let changed = changes.changed();
+        if !stream.is_holding() {
+            // Closed at the end: then the last is told.
+            let _closed = changed.await;
+        } else if tokio::time::timeout(HELD, changed).await.is_err() {
+            output(&connection, &session, came.sequence, stream.flush(), false);
+            let _closed = changes.changed().await;
+        }
+    }
+}
+
+fn output(connection: &Connection, session: &str, sequence: u64, text: String, dropped: bool) {
+    if text.is_empty() && !dropped {
+        return;
+    }
+    let mut params = json!({"session": session, "sequence": sequence, "output": text});
+    if dropped {
+        params["dropped"] = true.into();
+    }
+    connection.note(EVENTS[1], &params);
+}
+
+fn exited(connection: &Connection, id: SessionId, session: &str, sequence: u64) {
+    let mut params = json!({"session": session, "sequence": sequence});
+    let infos = connection.door.engine.list();
+    if let Some(State::Ended(end, _)) = infos.iter().find(|info| info.id == id).map(|it| it.state) {
+        push_end(&mut params, end);
+    }
+    connection.note(EVENTS[2], &params);
+}
+
+/// Says how a session ended.
+pub(crate) fn push_end(object: &mut Value, end: End) {
+    match end {
+        End::Exited(ExitStatus::Code(code)) => object["exit_code"] = code.into(),
+        End::Exited(ExitStatus::Signal(signal)) => object["signal"] = signal.into(),
+        End::Lost => object["lost"] = true.into(),
+    }
+}

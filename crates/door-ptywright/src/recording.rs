@@ -1,0 +1,134 @@
+//! Raw transcripts: every byte a session prints, in a file its maker named.
+//!
+//! The file is written as the bytes come, by the daemon; the program waits for a slow disk rather than
+//! lose a byte. The session carries a note of it, so that the next daemon goes on where the file ends.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use greenroom_engine::{Attach, Caller, ClientId, Engine, Event, Info, Lag, Rights, State};
+use greenroom_model::{Offset, SessionId};
+
+use crate::Door;
+use crate::error::RpcError;
+
+/// The note of a session with a raw transcript: how long the file was before, a blank, the path.
+const NOTE: &str = "ptywright.raw";
+
+/// A raw transcript.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    file: File,
+    path: PathBuf,
+    /// How long the file was before the session.
+    before: u64,
+    created: bool,
+}
+
+impl Recording {
+    /// Opens the file: a new one, or one to append to.
+    pub(crate) fn open(door: &Door, path: PathBuf, append: bool) -> Result<Recording, RpcError> {
+        if path.is_relative() && !door.options.private {
+            return Err(RpcError::params("raw_transcript_path must be absolute"));
+        }
+        let path = std::path::absolute(&path).map_err(|error| RpcError::io(&error))?;
+        let created = !path.exists();
+        let file = open(&path, append).map_err(|error| RpcError::io(&error))?;
+        let before = file.metadata().map_err(|error| RpcError::io(&error))?.len();
+        Ok(Recording { file, path, before, created })
+    }
+
+    /// What the session is to remember of it.
+    pub(crate) fn note(&self) -> (String, String) {
+        (NOTE.to_owned(), format!("{} {}", self.before, self.path.display()))
+    }
+
+    /// There is no session after all: a file that was made for it goes.
+    pub(crate) fn abandon(self) {
+        if self.created {
+            let _gone = std::fs::remove_file(&self.path);
+        }
+    }
+
+    /// Writes everything a session prints, from its first byte on.
+    pub(crate) async fn begin(self, engine: &Engine, caller: &Caller, id: SessionId) {
+        let (engine, caller) = (engine.clone(), caller.clone());
+        self.go_on(engine, caller, id, Offset::START).await;
+    }
+
+    async fn go_on(self, engine: Engine, caller: Caller, id: SessionId, from: Offset) {
+        let attach =
+            Attach { read_only: true, from: Some(from), lag: Lag::Block, ..Attach::default() };
+        let mut subscription = match engine.attach(&caller, id, attach).await {
+            Ok(subscription) => subscription,
+            Err(error) => return self.complain(id, &error),
+        };
+        if subscription.start != from {
+            tracing::warn!(session = %id, path = %self.path.display(), "a raw transcript has a gap");
+        }
+        tokio::spawn(async move {
+            let mut file = self.file;
+            while let Some(event) = subscription.next().await {
+                let bytes = match event {
+                    Event::Output { bytes, .. } => bytes,
+                    Event::Ended(_) => return,
+                    _ => continue,
+                };
+                // Not on this thread: a disk may take its time.
+                let written = tokio::task::spawn_blocking(move || {
+                    file.write_all(&bytes).map(|()| file)
+                });
+                file = match written.await {
+                    Ok(Ok(file)) => file,
+                    Ok(Err(error)) => {
+                        tracing::error!(session = %id, path = %self.path.display(), %error,
+                            "a raw transcript has stopped");
+                        return;
+                    }
+                    Err(_) => return,
+                };
+            }
+        });
+    }
+
+    fn complain(&self, id: SessionId, error: &greenroom_engine::Error) {
+        tracing::error!(session = %id, path = %self.path.display(), %error, "no raw transcript");
+    }
+}
+
+/// Goes on with the raw transcript of a session that an earlier daemon's door made.
+pub(crate) fn take_up(engine: &Engine, info: &Info) {
+    let Some((_, note)) = info.notes.iter().find(|note| note.0 == NOTE) else { return };
+    let Some((before, path)) = note.split_once(' ') else { return };
+    let Ok(before) = before.parse::<u64>() else { return };
+    if info.state != State::Running {
+        return;
+    }
+    let path = PathBuf::from(path);
+    let opened = open(&path, true).and_then(|file| Ok((file.metadata()?.len(), file)));
+    match opened {
+        Ok((length, file)) => {
+            let from = Offset(length.saturating_sub(before));
+            let recording = Recording { file, path, before, created: false };
+            let caller =
+                Caller { id: ClientId(0), rights: Rights::NONE, name: "raw transcript".into() };
+            let (engine, id) = (engine.clone(), info.id);
+            tokio::spawn(async move { recording.go_on(engine, caller, id, from).await });
+        }
+        Err(error) => {
+            tracing::error!(session = %info.id, path = %path.display(), %error, "no raw transcript");
+        }
+    }
+}
+
+fn open(path: &Path, append: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.mode(0o600);
+    match append {
+        true => options.append(true).create(true),
+        false => options.write(true).create_new(true),
+    };
+    options.open(path)
+}

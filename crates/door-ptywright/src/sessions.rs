@@ -1,0 +1,138 @@
+//! What this door knows of sessions beyond the engine: labels in transcripts, pixels, which are its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use greenroom_engine::{Caller, Info, State};
+use greenroom_model::SessionId;
+
+use crate::action::Dimensions;
+use crate::error::RpcError;
+use crate::{Door, Pixels, TRANSCRIPT_CHARS};
+
+/// How many labels a session's transcript may have.
+const MAX_LABELS: usize = 64;
+
+/// The longest label.
+const MAX_LABEL: usize = 256;
+
+/// What this door knows of sessions.
+#[derive(Debug, Default)]
+pub(crate) struct Sessions(Mutex<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    known: BTreeMap<SessionId, Known>,
+    /// Those that were made here: they stay listed when they have ended, until they are closed.
+    made: BTreeSet<SessionId>,
+}
+
+#[derive(Debug, Default, Clone)]
+struct Known {
+    pixels: Pixels,
+    labels: BTreeMap<String, u64>,
+}
+
+impl Sessions {
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn made(&self, id: SessionId, pixels: Pixels) {
+        let mut inner = self.inner();
+        inner.made.insert(id);
+        inner.known.entry(id).or_default().pixels = pixels;
+    }
+
+    pub(crate) fn forget(&self, id: SessionId) {
+        let mut inner = self.inner();
+        inner.made.remove(&id);
+        inner.known.remove(&id);
+    }
+
+    pub(crate) fn pixels(&self, id: SessionId) -> Pixels {
+        self.inner().known.get(&id).map(|known| known.pixels).unwrap_or_default()
+    }
+
+    pub(crate) fn labels(&self, id: SessionId) -> BTreeMap<String, u64> {
+        self.inner().known.get(&id).map(|known| known.labels.clone()).unwrap_or_default()
+    }
+}
+
+/// A session as clients of this door call it.
+pub(crate) fn name(id: SessionId) -> String {
+    format!("s{id}")
+}
+
+impl Door {
+    /// The session a client means. One that belongs to an adapter is the adapter's alone.
+    pub(crate) fn session(&self, selector: &str) -> Result<SessionId, RpcError> {
+        let unknown = || RpcError::unknown_session(selector);
+        let id = self.engine.find(selector).map_err(|_| unknown())?;
+        if self.adapters.owner(id).is_some() { Err(unknown()) } else { Ok(id) }
+    }
+
+    /// The sessions a client is told of: all that live, and those made here that have ended.
+    pub(crate) fn registered(&self) -> Vec<Info> {
+        let made = self.sessions.inner().made.clone();
+        let mut infos = self.engine.list();
+        infos.retain(|info| info.state == State::Running || made.contains(&info.id));
+        infos
+    }
+
+    /// The session that requests on this are about: a session, or an adapter's.
+    pub(crate) fn session_of(&self, on: &str) -> Option<SessionId> {
+        let adapter = self.adapters.find(on).ok().map(|adapter| adapter.session);
+        adapter.or_else(|| self.engine.find(on).ok())
+    }
+
+    /// The transcript of a session, as far as it is kept.
+    pub(crate) async fn transcript(&self, id: SessionId) -> Result<String, RpcError> {
+        self.engine.transcribe(id, TRANSCRIPT_CHARS).await?;
+        let text = self.engine.scene(id, |scene| match scene.transcript {
+            Some(transcript) => transcript.text().to_owned(),
+            // It ended before anybody asked for one.
+            None => scene.screen.text().replace('\n', "\r\n"),
+        });
+        Ok(text.await?)
+    }
+
+    /// Ends a session and forgets it.
+    pub(crate) async fn close(&self, caller: &Caller, id: SessionId) -> Result<(), RpcError> {
+        if let Err(error) = self.engine.kill(caller, id, None).await {
+            tracing::info!(session = %id, %error, "a session that is closed was not killed");
+        }
+        self.sessions.forget(id);
+        self.engine.forget(caller, id).await?;
+        Ok(())
+    }
+
+    /// Remembers where a transcript ends, by a label.
+    pub(crate) async fn mark(&self, id: SessionId, label: String) -> Result<(), RpcError> {
+        if label.is_empty() || label.len() > MAX_LABEL {
+            return Err(RpcError::params(format!("a label has 1 to {MAX_LABEL} bytes")));
+        }
+        self.engine.transcribe(id, TRANSCRIPT_CHARS).await?;
+        let place = self.engine.scene(id, |scene| scene.transcript.map_or(0, |it| it.end())).await?;
+        let mut inner = self.sessions.inner();
+        let labels = &mut inner.known.entry(id).or_default().labels;
+        if labels.len() >= MAX_LABELS && !labels.contains_key(&label) {
+            return Err(RpcError::params(format!("at most {MAX_LABELS} labels in a transcript")));
+        }
+        labels.insert(label, place);
+        Ok(())
+    }
+
+    /// Gives a session a size.
+    pub(crate) async fn resize(
+        &self,
+        caller: &Caller,
+        id: SessionId,
+        dimensions: Dimensions,
+    ) -> Result<(), RpcError> {
+        self.engine.resize(caller, id, dimensions.size()?).await?;
+        let Dimensions { pixel_width: width, pixel_height: height, .. } = dimensions;
+        self.sessions.inner().known.entry(id).or_default().pixels = Pixels { width, height };
+        Ok(())
+    }
+}

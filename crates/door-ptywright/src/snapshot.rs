@@ -1,0 +1,342 @@
+//! A screen as clients get it, written straight as JSON: a large one has twelve thousand cells, and a
+//! tree of values of that size takes longer than everything else together.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use greenroom_engine::Scene;
+use greenroom_engine::redact::Redaction;
+use greenroom_screen::{Attrs, Cell, Color, Modes, Snapshot, Style, Underline, Wrap};
+use serde::Deserialize;
+
+use crate::Pixels;
+
+/// The most lines of history one read brings.
+const MAX_HISTORY: u64 = 100_000;
+
+/// What a client wants of a snapshot, beyond the contract.
+#[derive(Debug, Default, Clone, Deserialize)]
+pub(crate) struct Wanted {
+    /// Without cells a snapshot is a hundredth of the size.
+    #[serde(default)]
+    cells: Option<bool>,
+    /// The first row whose cells are wanted.
+    #[serde(default)]
+    row_start: Option<u16>,
+    /// The row after the last.
+    #[serde(default)]
+    row_end: Option<u16>,
+    /// How many lines above the screen.
+    #[serde(default)]
+    history_lines: Option<u64>,
+}
+
+/// What a screen shows at one moment, to be written later.
+#[derive(Debug)]
+pub(crate) struct Shot {
+    snapshot: Snapshot,
+    contents: String,
+    history: Option<String>,
+    pub(crate) sequence: u64,
+    alternate: bool,
+}
+
+impl Shot {
+    /// Takes what is wanted of a session, in its turn.
+    pub(crate) fn take(scene: Scene<'_>, wanted: &Wanted) -> Shot {
+        let screen = scene.screen;
+        let history = wanted.history_lines.map(|lines| {
+            let top = screen.top_row();
+            let first = top.saturating_sub(lines.min(MAX_HISTORY)).max(screen.first_row());
+            screen.text_of(first..top, Wrap::Joined)
+        });
+        Shot {
+            snapshot: screen.snapshot(),
+            contents: screen.contents(),
+            history,
+            sequence: scene.sequence,
+            alternate: screen.is_alternate(),
+        }
+    }
+
+    /// As JSON.
+    pub(crate) fn to_wire(
+        &self,
+        wanted: &Wanted,
+        pixels: Pixels,
+        policy: Option<&Redaction>,
+    ) -> Vec<u8> {
+        let (snapshot, size) = (&self.snapshot, self.snapshot.size());
+        let shown = |text: &str| crate::redaction::shown(policy, text);
+        let mut out = String::with_capacity(1024);
+        let cursor = snapshot.cursor();
+        // Writing to a text does not fail.
+        let _ok = write!(
+            out,
+            r#"{{"size":{{"rows":{},"cols":{},"pixel_width":{},"pixel_height":{}}},"#,
+            size.rows(),
+            size.cols(),
+            pixels.width,
+            pixels.height
+        );
+        let _ok = write!(
+            out,
+            r#""cursor":{{"row":{},"col":{},"visible":{}}},"sequence":{},"plain_text":"#,
+            cursor.row, cursor.col, cursor.visible, self.sequence
+        );
+        push_text(&mut out, &shown(&self.contents));
+        out.push_str(r#","cells":["#);
+        if wanted.cells.unwrap_or(true) {
+            let first = wanted.row_start.unwrap_or(0).min(size.rows());
+            let last = wanted.row_end.unwrap_or(u16::MAX).clamp(first, size.rows());
+            let hidden = policy.map(|policy| Hidden::find(snapshot, policy)).unwrap_or_default();
+            out.reserve(usize::from(last - first) * usize::from(size.cols()) * CELL_BYTES);
+            push_cells(&mut out, snapshot, first..last, &hidden);
+        }
+        let modes = snapshot.modes();
+        let _ok = write!(
+            out,
+            r#"],"alternate_screen":{},"application_cursor":{},"application_keypad":{},"title":"#,
+            self.alternate,
+            modes.contains(Modes::APP_CURSOR),
+            modes.contains(Modes::APP_KEYPAD)
+        );
+        match snapshot.title() {
+            "" => out.push_str("null"),
+            title => push_text(&mut out, &shown(title)),
+        }
+        if let Some(history) = &self.history {
+            out.push_str(r#","history":"#);
+            push_text(&mut out, &shown(history));
+        }
+        out.push('}');
+        out.into_bytes()
+    }
+}
+
+/// About what a cell takes.
+const CELL_BYTES: usize = 208;
+
+/// Cells that hold a secret, and what is shown instead.
+#[derive(Debug, Default)]
+struct Hidden {
+    /// The row and column of each, in order.
+    cells: Vec<((u16, u16), char)>,
+}
+
+impl Hidden {
+    /// Finds the cells of secrets, also of those that are wrapped.
+    fn find(snapshot: &Snapshot, policy: &Redaction) -> Hidden {
+        let mut text = String::new();
+        // Where each cell's text begins.
+        let mut places: Vec<(usize, (u16, u16))> = Vec::new();
+        for (row, line) in (0..).zip(snapshot.rows()) {
+            let written = line.written();
+            for cell in line.cells().take_while(|cell| cell.col < written) {
+                places.push((text.len(), (row, cell.col)));
+                let _ok = write!(text, "{}", cell.text());
+            }
+            if !line.is_wrapped() {
+                text.push('\n');
+            }
+        }
+        let mut hidden = Hidden::default();
+        for span in policy.spans(&text) {
+            let Range { start, end } = span;
+            let first = places.partition_point(|place| place.0 < start);
+            let inside = places[first..].iter().take_while(|place| place.0 < end);
+            let mut marker = policy.replacement().chars();
+            hidden.cells.extend(inside.map(|place| (place.1, marker.next().unwrap_or(' '))));
+        }
+        hidden
+    }
+
+    fn get(&self, at: (u16, u16)) -> Option<char> {
+        if self.cells.is_empty() {
+            return None;
+        }
+        let found = self.cells.binary_search_by_key(&at, |cell| cell.0).ok()?;
+        Some(self.cells[found].1)
+    }
+}
+
+fn push_cells(out: &mut String, snapshot: &Snapshot, rows: Range<u16>, hidden: &Hidden) {
+    let mut style = (Style::default(), String::new());
+    push_style(&mut style.1, &style.0);
+    let mut first = true;
+    let mut begin = String::new();
+    for row in rows {
+        let Some(line) = snapshot.row(row) else { return };
+        begin.clear();
+        let _ok = write!(begin, r#"{{"row":{row},"col":"#);
+        let written = line.written();
+        for cell in line.cells() {
+            if !std::mem::take(&mut first) {
+                out.push(',');
+            }
+            if cell.style != style.0 {
+                style.0 = cell.style;
+                style.1.clear();
+                push_style(&mut style.1, &style.0);
+            }
+            out.push_str(&begin);
+            push_number(out, cell.col);
+            out.push_str(r#","text":"#);
+            match hidden.get((row, cell.col)) {
+                Some(instead) => push_text(out, instead.encode_utf8(&mut [0; 4])),
+                None if cell.col >= written => out.push_str(r#""""#),
+                None => push_glyph(out, &cell),
+            }
+            let wide = cell.width == 2;
+            out.push_str(if wide { WIDE } else { NARROW });
+            out.push_str(&style.1);
+            out.push('}');
+            if wide {
+                out.push(',');
+                out.push_str(&begin);
+                push_number(out, cell.col + 1);
+                out.push_str(r#","text":"","wide":false,"wide_continuation":true,"style":"#);
+                out.push_str(&style.1);
+                out.push('}');
+            }
+        }
+    }
+}
+
+const WIDE: &str = r#","wide":true,"wide_continuation":false,"style":"#;
+const NARROW: &str = r#","wide":false,"wide_continuation":false,"style":"#;
+
+fn push_glyph(out: &mut String, cell: &Cell<'_>) {
+    match cell.text() {
+        greenroom_screen::CellText::Char(c) if c != '"' && c != '\\' && !c.is_control() => {
+            out.push('"');
+            out.push(c);
+            out.push('"');
+        }
+        other => push_text(out, &other.to_string()),
+    }
+}
+
+fn push_number(out: &mut String, number: u16) {
+    if number >= 10 {
+        push_number(out, number / 10);
+    }
+    out.push(char::from(b'0' + (number % 10) as u8));
+}
+
+fn push_style(out: &mut String, style: &Style) {
+    let has = |attr| style.attrs.contains(attr);
+    out.push_str(r#"{"foreground":""#);
+    push_color(out, style.fg);
+    out.push_str(r#"","background":""#);
+    push_color(out, style.bg);
+    let _ok = write!(
+        out,
+        r#"","bold":{},"dim":{},"italic":{},"underline":{},"inverse":{}}}"#,
+        has(Attrs::BOLD),
+        has(Attrs::DIM),
+        has(Attrs::ITALIC),
+        style.underline != Underline::None,
+        has(Attrs::INVERSE)
+    );
+}
+
+fn push_color(out: &mut String, color: Color) {
+    let _ok = match color {
+        Color::Default => write!(out, "default"),
+        Color::Indexed(index) => write!(out, "idx:{index}"),
+        Color::Rgb(r, g, b) => write!(out, "rgb:{r}:{g}:{b}"),
+    };
+}
+
+/// A text as JSON has it.
+pub(crate) fn push_text(out: &mut String, text: &str) {
+    match serde_json::to_string(text) {
+        Ok(quoted) => out.push_str(&quoted),
+        Err(_) => out.push_str(r#""""#),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use greenroom_screen::{Options, Screen};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn shot(size: &str, bytes: &[u8], wanted: &Value, redact: bool) -> Value {
+        let mut screen = Screen::new(size.parse().unwrap(), Options::default());
+        screen.feed(bytes);
+        let scene = Scene {
+            screen: &screen,
+            transcript: None,
+            sequence: 7,
+            quiet: std::time::Duration::ZERO,
+            end: None,
+        };
+        let wanted = Wanted::deserialize(wanted).unwrap();
+        let policy = redact.then(Redaction::standard);
+        let wire = Shot::take(scene, &wanted).to_wire(&wanted, Pixels::default(), policy);
+        serde_json::from_slice(&wire).unwrap()
+    }
+
+    #[test]
+    fn a_snapshot_has_the_shape_of_the_contract() {
+        let shot = shot("3x2", "\x1b]0;t\x07\x1b[1;31ma\x1b[m漢".as_bytes(), &json!({}), false);
+        let plain = json!({"foreground": "default", "background": "default", "bold": false,
+            "dim": false, "italic": false, "underline": false, "inverse": false});
+        let mut red = plain.clone();
+        red["foreground"] = "idx:1".into();
+        red["bold"] = true.into();
+        let cell = |row: u16, col: u16, text: &str, wide: bool, tail: bool, style: &Value| {
+            json!({"row": row, "col": col, "text": text, "wide": wide,
+                "wide_continuation": tail, "style": style})
+        };
+        let expected = json!({
+            "size": {"rows": 2, "cols": 3, "pixel_width": 0, "pixel_height": 0},
+            "cursor": {"row": 0, "col": 2, "visible": true},
+            "sequence": 7,
+            "plain_text": "a漢",
+            "cells": [
+                cell(0, 0, "a", false, false, &red),
+                cell(0, 1, "漢", true, false, &plain),
+                cell(0, 2, "", false, true, &plain),
+                cell(1, 0, "", false, false, &plain),
+                cell(1, 1, "", false, false, &plain),
+                cell(1, 2, "", false, false, &plain),
+            ],
+            "alternate_screen": false,
+            "application_cursor": false,
+            "application_keypad": false,
+            "title": "t",
+        });
+        assert_eq!(shot, expected);
+    }
+
+    #[test]
+    fn less_can_be_asked_for() {
+        let bytes = b"1\r\n2\r\n3\r\n\"4\\";
+        assert_eq!(shot("9x2", bytes, &json!({"cells": false}), true)["cells"], json!([]));
+        let one = shot("9x2", bytes, &json!({"row_start": 1, "row_end": 2}), true);
+        assert_eq!(one["cells"].as_array().unwrap().len(), 9);
+        assert_eq!(one["cells"][0]["row"], 1);
+        assert_eq!(one["cells"][0]["text"], "\"");
+        let none = shot("9x2", bytes, &json!({"row_start": 5, "row_end": 1}), true);
+        assert_eq!(none["cells"], json!([]));
+        let history = shot("9x2", bytes, &json!({"history_lines": 1, "cells": false}), true);
+        assert_eq!(history["history"], "2\n");
+    }
+
+    #[test]
+    fn a_secret_is_in_no_cell_and_moves_no_other() {
+        let bytes = b"\x1b[2;1Htoken=abcdefgh next";
+        let shot = shot("12x4", bytes, &json!({}), true);
+        assert!(!shot.to_string().contains("abcdefgh"), "{shot}");
+        let row = |row: u64| -> String {
+            let cells = shot["cells"].as_array().unwrap().iter();
+            cells.filter(|it| it["row"] == row).map(|it| it["text"].as_str().unwrap()).collect()
+        };
+        assert_eq!((row(1), row(2)), ("token=[REDAC".to_owned(), "TE next".to_owned()));
+        assert_eq!(shot["plain_text"], "\ntoken=[REDACTED] next");
+    }
+}

@@ -1,0 +1,230 @@
+//! Waiting: by the engine where it can, beside it where Lua has a say; and cancelling.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use greenroom_engine::{Error, Scene};
+use greenroom_model::SessionId;
+use greenroom_plugin::Sight;
+use serde_json::Value;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use crate::Door;
+use crate::error::RpcError;
+use crate::matcher::{Held, Tree, holds};
+
+/// The longest name of a wait.
+const MAX_WAIT_ID: usize = 256;
+
+/// How many named waits there may be.
+const MAX_WAITS: usize = 4096;
+
+/// Waits that can be cancelled by the name their client gave them.
+#[derive(Debug, Default)]
+pub(crate) struct Cancels(Mutex<BTreeMap<String, Cancel>>);
+
+#[derive(Debug, Clone)]
+struct Cancel {
+    /// The adapter or session that is waited on.
+    on: String,
+    cancelled: Arc<Notify>,
+}
+
+/// A named wait under way; its name is free again when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Named<'a> {
+    cancels: &'a Cancels,
+    id: Option<String>,
+    cancelled: Arc<Notify>,
+}
+
+impl Cancels {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<String, Cancel>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a name for a wait, if it has one.
+    pub(crate) fn name(&self, id: Option<String>, on: &str) -> Result<Named<'_>, RpcError> {
+        let cancelled = Arc::new(Notify::new());
+        if let Some(id) = &id {
+            let mut all = self.all();
+            if id.len() > MAX_WAIT_ID || all.len() >= MAX_WAITS {
+                return Err(RpcError::params("wait_id is too long, or too many waits have one"));
+            }
+            if all.contains_key(id) {
+                return Err(RpcError::params(format!("wait_id `{id}` is already in flight")));
+            }
+            let cancel = Cancel { on: on.to_owned(), cancelled: Arc::clone(&cancelled) };
+            all.insert(id.clone(), cancel);
+        }
+        Ok(Named { cancels: self, id, cancelled })
+    }
+
+    /// Cancels a wait; says what it waited on.
+    pub(crate) fn cancel(&self, id: &str) -> Option<String> {
+        let cancel = self.all().remove(id)?;
+        cancel.cancelled.notify_one();
+        Some(cancel.on)
+    }
+}
+
+impl Named<'_> {
+    /// Ends when the wait is cancelled.
+    pub(crate) async fn cancelled(&self) {
+        self.cancelled.notified().await;
+    }
+}
+
+impl Drop for Named<'_> {
+    fn drop(&mut self) {
+        let Some(id) = &self.id else { return };
+        let mut all = self.cancels.all();
+        // Somebody may have the name by now, if this was cancelled.
+        if all.get(id).is_some_and(|cancel| Arc::ptr_eq(&cancel.cancelled, &self.cancelled)) {
+            all.remove(id);
+        }
+    }
+}
+
+/// What a session's texts are cut into, as plugins see them.
+const STATUS_LINES: usize = 3;
+
+/// Screens of fewer lines than this, and the status lines, are all body.
+const SPLIT_LINES: usize = 6;
+
+/// The body and the status of a screen.
+pub(crate) fn split_status(text: &str) -> (&str, &str) {
+    let lines = text.lines().count();
+    if lines <= SPLIT_LINES {
+        return (text, "");
+    }
+    let cut = text.match_indices('\n').nth(lines - STATUS_LINES - 1).map_or(text.len(), |it| it.0);
+    (&text[..cut], text[cut..].trim_start_matches('\n'))
+}
+
+/// What a plugin sees of a session, and where the cursor is.
+pub(crate) struct Seen {
+    pub(crate) sight: Sight,
+    pub(crate) cursor: (u16, u16),
+    pub(crate) quiet: Duration,
+}
+
+impl Seen {
+    fn of(scene: Scene<'_>) -> Seen {
+        let text = scene.screen.contents();
+        let (body, status) = split_status(&text);
+        let tail = scene.transcript.map_or("", |it| it.tail(crate::matcher::TRANSCRIPT_TAIL));
+        let cursor = scene.screen.cursor();
+        let sight = Sight {
+            body_text: body.into(),
+            status_text: status.into(),
+            transcript: tail.into(),
+            sequence: scene.sequence,
+            process_exited: scene.end.is_some(),
+            stable_ms: None,
+            markers: BTreeMap::new(),
+            cursor: scene.transcript.map_or(0, greenroom_engine::Transcript::end),
+            screen: text.into(),
+        };
+        Seen { sight, cursor: (cursor.row, cursor.col), quiet: scene.quiet }
+    }
+}
+
+impl Door {
+    /// What a plugin sees of a session now.
+    pub(crate) async fn see(&self, id: SessionId) -> Result<Seen, RpcError> {
+        let mut seen = self.engine.scene(id, Seen::of).await?;
+        seen.sight.markers = self.sessions.labels(id);
+        Ok(seen)
+    }
+
+    /// Waits until a tree holds; gives what held, and what a look in that turn gave.
+    pub(crate) async fn wait<T: Send + 'static>(
+        &self,
+        id: SessionId,
+        tree: &Tree,
+        timeout: Duration,
+        look: impl FnOnce(Scene<'_>) -> T + Send + 'static,
+    ) -> Result<(Value, T), RpcError> {
+        match tree.plain()? {
+            Some(matcher) => {
+                let timeout = Some(timeout);
+                let (waited, seen) = self.engine.wait_and_look(id, matcher, timeout, look).await?;
+                Ok((tree.to_wire(&waited.outcome), seen))
+            }
+            None => {
+                let matched = self.wait_with_lua(id, tree, timeout).await?;
+                Ok((matched, self.engine.scene(id, look).await?))
+            }
+        }
+    }
+
+    /// Waits until a tree with Lua in it holds.
+    async fn wait_with_lua(
+        &self,
+        id: SessionId,
+        tree: &Tree,
+        timeout: Duration,
+    ) -> Result<Value, RpcError> {
+        let began = Instant::now();
+        let until = began + timeout;
+        let mut changes = self.engine.changes(id)?;
+        loop {
+            changes.borrow_and_update();
+            let Seen { mut sight, cursor, quiet } = self.see(id).await?;
+            let stable = quiet.min(began.elapsed());
+            sight.stable_ms = u64::try_from(stable.as_millis()).ok();
+            let held = Held { plugins: &self.plugins, sight: &sight, cursor, stable };
+            if let Some(matched) = holds(tree, &held).await {
+                return Ok(matched);
+            }
+            let timed_out = || Error::Timeout { screen: sight.screen.to_string() };
+            if Instant::now() >= until {
+                return Err(timed_out().into());
+            }
+            if sight.process_exited && tree.stable_ms().is_empty() {
+                return Err(RpcError::closed());
+            }
+            // When it may hold though nothing happens: when it has been quiet for long enough.
+            let stable_since = Instant::now() - stable;
+            let times = tree.stable_ms().into_iter().map(|ms| stable_since + Duration::from_millis(ms));
+            let due = times.filter(|&at| at > Instant::now()).chain([until]).min().unwrap_or(until);
+            tokio::select! {
+                changed = changes.changed() => if changed.is_err() && sight.process_exited {
+                    // Nothing will change any more, but stability is still to come.
+                    tokio::time::sleep_until(due).await;
+                },
+                () = tokio::time::sleep_until(due) => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_status_is_the_last_three_lines_of_a_tall_screen() {
+        assert_eq!(split_status("1\n2\n3\n4\n5\n6"), ("1\n2\n3\n4\n5\n6", ""));
+        assert_eq!(split_status("1\n2\n3\n4\n5\n6\n7"), ("1\n2\n3\n4", "5\n6\n7"));
+        assert_eq!(split_status(""), ("", ""));
+    }
+
+    #[test]
+    fn a_name_is_taken_once_and_free_again() {
+        let cancels = Cancels::default();
+        let named = cancels.name(Some("w".into()), "e1").unwrap();
+        assert_eq!(cancels.name(Some("w".into()), "e2").unwrap_err().code, -32602);
+        assert_eq!(cancels.cancel("w"), Some("e1".into()));
+        assert_eq!(cancels.cancel("w"), None);
+        let again = cancels.name(Some("w".into()), "e2").unwrap();
+        drop(named);
+        assert_eq!(cancels.cancel("w"), Some("e2".into()), "the first did not free the second's");
+        drop(again);
+        drop(cancels.name(Some("w".into()), "e3").unwrap());
+        assert_eq!(cancels.cancel("w"), None);
+    }
+}
