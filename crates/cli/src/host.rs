@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use greenroom_model::{Key, KeyEvent, Mods, Size};
 
 /// What the program around the command line can do.
@@ -54,10 +54,57 @@ pub trait Host {
     /// What the program can find out about its own installation.
     fn doctor(&self) -> Vec<Finding>;
 
+    /// Runs a private server of the ptywright protocol until its end; gives the code to exit with.
+    ///
+    /// # Errors
+    /// It could not start, or a plugin could not be loaded.
+    fn serve(&self, serve: &Serve) -> Result<u8>;
+
+    /// The folder of the ptywright command line: `$PTYWRIGHT_HOME`, or `.ptywright` in the user's own.
+    ///
+    /// # Errors
+    /// The environment names none.
+    fn ptywright_home(&self) -> Result<PathBuf> {
+        let named = self.variable("PTYWRIGHT_HOME").filter(|it| !it.is_empty()).map(PathBuf::from);
+        let home = || Some(PathBuf::from(self.variable("HOME")?).join(".ptywright"));
+        named.or_else(home).context("neither `PTYWRIGHT_HOME` nor `HOME` is set")
+    }
+
     /// A variable of the environment.
     fn variable(&self, name: &str) -> Option<OsString> {
         self.environment().into_iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
+}
+
+/// A private server of the ptywright protocol.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Serve {
+    /// Where it speaks.
+    pub transport: Transport,
+    /// How messages are framed.
+    pub framing: Framing,
+    /// The manifests of plugins to load.
+    pub plugins: Vec<PathBuf>,
+    /// Whether clients may load others.
+    pub allow_plugin_load: bool,
+}
+
+/// Where a private server speaks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Transport {
+    /// On standard input and output, until the end of the input.
+    Stdio,
+    /// At a socket, until a signal ends it.
+    Socket(PathBuf),
+}
+
+/// How messages are framed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// A line each.
+    Lines,
+    /// Behind `Content-Length`.
+    Headers,
 }
 
 /// Where things are.

@@ -39,7 +39,7 @@ use context::Context;
 use failure::{Exit, Failure, FailureKind};
 use output::Output;
 
-pub use host::{DEFAULT_DETACH_KEY, Finding, Host, Paths, Settings};
+pub use host::{DEFAULT_DETACH_KEY, Finding, Framing, Host, Paths, Serve, Settings, Transport};
 
 /// Runs the command line and gives the code to exit with.
 pub fn main(host: &dyn Host) -> ExitCode {

@@ -19,6 +19,7 @@ mod resize;
 mod run;
 mod search;
 mod send;
+mod serve;
 mod wait;
 
 use clap::Subcommand;
@@ -43,6 +44,7 @@ pub(crate) enum Verb {
     Search(search::Search),
     Wait(wait::Wait),
     Run(run::Run),
+    Serve(serve::Serve),
     Logs(logs::Logs),
     Daemon(daemon::Daemon),
     Config(config::Config),
@@ -68,6 +70,7 @@ impl Verb {
             Verb::Search(verb) => verb.run(context),
             Verb::Wait(verb) => verb.run(context),
             Verb::Run(verb) => verb.run(context),
+            Verb::Serve(verb) => verb.run(context),
             Verb::Logs(verb) => verb.run(context),
             Verb::Daemon(verb) => verb.run(context),
             Verb::Config(verb) => verb.run(context),

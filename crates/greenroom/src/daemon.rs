@@ -11,8 +11,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use greenroom_door::{Shutdown, bind, own_folder};
 use greenroom_door_carryon::{Daemon, Door, LogEntry, Status};
+use greenroom_door_ptywright as ptywright;
 use greenroom_engine::{Engine, HouseEvent, Options};
 use greenroom_model::SessionId;
+use greenroom_plugin::Registry;
 use greenroom_pty::Reaped;
 use greenroom_store::{Keeper, StoreError};
 use tokio::net::UnixListener;
@@ -27,7 +29,7 @@ use crate::config::{Config, Problem};
 use crate::lock::Lock;
 use crate::logs::{Keep, Logs};
 use crate::paths::Paths;
-use crate::{environment, host};
+use crate::{environment, host, plugins};
 
 /// How long connections have to take their last bytes.
 const FAREWELL: Duration = Duration::from_millis(200);
@@ -101,6 +103,8 @@ async fn serve(
     let signals = Signals::new()?;
     recover(&engine, &keeper).await?;
     let listener = bind(&paths.socket())?;
+    let ptywright = bind(&paths.ptywright())?;
+    let plugins = plugins::registry()?;
     let affairs = Arc::new(Affairs {
         paths,
         config: Mutex::new(config),
@@ -115,12 +119,14 @@ async fn serve(
     ready();
     tokio::select! {
         () = listen(&affairs, listener) => {}
+        () = listen_ptywright(&affairs, ptywright, plugins) => {}
         () = watch(&affairs, signals) => {}
         () = retain(&affairs) => {}
         () = look_again(&affairs) => {}
     }
     // The next daemon makes its own; until then a client sees at once that there is none.
     let _removed = std::fs::remove_file(affairs.paths.socket());
+    let _removed = std::fs::remove_file(affairs.paths.ptywright());
     tokio::time::sleep(FAREWELL).await;
     let lines_lost = affairs.logs.dropped();
     tracing::info!(lines_lost, "the daemon ends; sessions live on");
@@ -178,6 +184,25 @@ async fn listen(affairs: &Arc<Affairs>, listener: UnixListener) {
     let shutdown = affairs.shutdown.clone();
     greenroom_door::serve(listener, connections, shutdown.clone(), |stream, peer| {
         greenroom_door_carryon::serve(stream, peer, Arc::clone(&door), shutdown.clone())
+    })
+    .await;
+}
+
+async fn listen_ptywright(affairs: &Arc<Affairs>, listener: UnixListener, plugins: Registry) {
+    let options = ptywright::Options {
+        allow_plugin_load: false,
+        private: false,
+        version: host::VERSION,
+    };
+    let door = Arc::new(ptywright::Door::new(affairs.engine.clone(), plugins, options));
+    door.take_up().await;
+    let connections = affairs.config().limits.connections;
+    let shutdown = affairs.shutdown.clone();
+    greenroom_door::serve(listener, connections, shutdown.clone(), |stream, peer| {
+        let name = format!("ptywright, pid {}", peer.pid.unwrap_or(0));
+        let client =
+            ptywright::Client { framing: ptywright::Framing::Guess, name, finishes: false };
+        ptywright::serve(stream.into_split(), client, Arc::clone(&door), shutdown.clone())
     })
     .await;
 }
@@ -309,7 +334,7 @@ fn complaint(paths: &Paths, problems: &[Problem]) -> anyhow::Error {
     anyhow::anyhow!("`{}`: {}", paths.config.display(), lines.join("\n  "))
 }
 
-fn options(paths: &Paths, config: &Config, open_files: u64) -> Result<Options> {
+pub(crate) fn options(paths: &Paths, config: &Config, open_files: u64) -> Result<Options> {
     Ok(Options {
         holder: holder()?,
         holders: paths.holders(),

@@ -9,7 +9,7 @@ use greenroom_cli::{Finding, Host, Settings};
 
 use crate::config::Config;
 use crate::paths::Paths;
-use crate::{daemon, doctor, start};
+use crate::{daemon, doctor, serve, start};
 
 /// The version, everywhere the same.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -84,6 +84,10 @@ impl Host for Program {
 
     fn config_reference(&self) -> String {
         Config::reference()
+    }
+
+    fn serve(&self, serve: &greenroom_cli::Serve) -> Result<u8> {
+        serve::run(serve)
     }
 
     fn doctor(&self) -> Vec<Finding> {

@@ -13,6 +13,8 @@ mod host;
 mod lock;
 mod logs;
 mod paths;
+mod plugins;
+mod serve;
 mod start;
 
 use std::process::ExitCode;

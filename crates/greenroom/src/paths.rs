@@ -56,6 +56,11 @@ impl Paths {
         self.run.join("greenroom.sock")
     }
 
+    /// Where the daemon speaks the ptywright protocol.
+    pub(crate) fn ptywright(&self) -> PathBuf {
+        self.run.join("ptywright.sock")
+    }
+
     /// Where holders listen.
     pub(crate) fn holders(&self) -> PathBuf {
         self.run.join("h")

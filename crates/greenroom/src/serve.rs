@@ -1,0 +1,218 @@
+//! Private servers of the ptywright protocol: on standard streams, or at a socket of their own.
+//!
+//! A private server begins without sessions, shares none with the daemon, and takes all of its own with
+//! it when it ends, however it ends: its holders are on a leash.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use greenroom_cli::{Framing, Serve, Transport};
+use greenroom_door::{Peer, Shutdown, bind, own_folder};
+use greenroom_door_ptywright::{self as ptywright, Client, Door};
+use greenroom_engine::{Archive, AuditEntry, Caller, Done, EndedRecord, Engine, LivingRecord, Rights};
+use greenroom_engine::{Options, State};
+use greenroom_model::SessionId;
+use greenroom_pty::Reaped;
+use tokio::net::UnixStream;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::config::Config;
+use crate::paths::Paths;
+use crate::{daemon, environment, host, plugins};
+
+/// How many clients a private server takes at once.
+const MAX_CONNECTIONS: usize = 256;
+
+/// How long sessions have to end when the server does.
+const LAST_GRACE: Duration = Duration::from_millis(500);
+
+/// The beginning of the folder of a private server's holders, before its process number.
+const FOLDER: &str = "greenroom-serve";
+
+/// Serves until the client has no more to say, or a signal ends it; gives the code to exit with.
+pub(crate) fn run(serve: &Serve) -> Result<u8> {
+    let folder = Folder::make()?;
+    let open_files = greenroom_pty::raise_open_files().unwrap_or(0);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let code = runtime.block_on(run_in(serve, &folder.0, open_files));
+    // A client that keeps standard input open must not keep us.
+    runtime.shutdown_background();
+    code
+}
+
+async fn run_in(serve: &Serve, folder: &Path, open_files: u64) -> Result<u8> {
+    let options = options(folder, open_files)?;
+    let engine = Engine::new(options, Arc::new(Memory::default()), SessionId(1));
+    let registry = plugins::registry()?;
+    for manifest in &serve.plugins {
+        registry.load(manifest).await.with_context(|| format!("`{}`", manifest.display()))?;
+    }
+    let door = ptywright::Options {
+        allow_plugin_load: serve.allow_plugin_load,
+        private: true,
+        version: host::VERSION,
+    };
+    let door = Arc::new(Door::new(engine.clone(), registry, door));
+    let framing = match serve.framing {
+        Framing::Lines => ptywright::Framing::Lines,
+        Framing::Headers => ptywright::Framing::Headers,
+    };
+    let shutdown = Shutdown::default();
+    let served = async {
+        match &serve.transport {
+            Transport::Stdio => {
+                let client = Client { framing, name: "stdio".to_owned(), finishes: true };
+                let streams = (tokio::io::stdin(), tokio::io::stdout());
+                ptywright::serve(streams, client, door, shutdown.clone()).await;
+                Ok(())
+            }
+            Transport::Socket(path) => listen(path, framing, door, shutdown.clone()).await,
+        }
+    };
+    let code = tokio::select! {
+        served = served => served.map(|()| 0),
+        ended = signalled() => ended,
+    };
+    if let Transport::Socket(path) = &serve.transport {
+        let _gone = fs::remove_file(path);
+    }
+    end_all(&engine).await;
+    code
+}
+
+async fn listen(
+    path: &Path,
+    framing: ptywright::Framing,
+    door: Arc<Door>,
+    shutdown: Shutdown,
+) -> Result<()> {
+    if let Some(parent) = path.parent().filter(|parent| !parent.exists()) {
+        own_folder(parent)?;
+    }
+    if UnixStream::connect(path).await.is_ok() {
+        bail!("`{}`: somebody listens there already", path.display());
+    }
+    let listener = bind(path)?;
+    greenroom_door::serve(listener, MAX_CONNECTIONS, shutdown.clone(), |stream, peer: Peer| {
+        let name = format!("pid {}", peer.pid.unwrap_or(0));
+        let client = Client { framing, name, finishes: false };
+        ptywright::serve(stream.into_split(), client, Arc::clone(&door), shutdown.clone())
+    })
+    .await;
+    Ok(())
+}
+
+/// Minds signals until one of them ends the server; reaps holders meanwhile.
+async fn signalled() -> Result<u8> {
+    let on = |kind| signal(kind).context("listening for signals");
+    let mut child = on(SignalKind::child())?;
+    let mut ends: [Signal; 3] =
+        [on(SignalKind::interrupt())?, on(SignalKind::terminate())?, on(SignalKind::hangup())?];
+    let [interrupt, terminate, hangup] = &mut ends;
+    loop {
+        let kind = tokio::select! {
+            _ = child.recv() => {
+                while let Reaped::Ended(..) = greenroom_pty::reap() {}
+                continue;
+            }
+            _ = interrupt.recv() => SignalKind::interrupt(),
+            _ = terminate.recv() => SignalKind::terminate(),
+            _ = hangup.recv() => SignalKind::hangup(),
+        };
+        return Ok(u8::try_from(128 + kind.as_raw_value()).unwrap_or(u8::MAX));
+    }
+}
+
+/// Ends every session: nobody could find it again.
+async fn end_all(engine: &Engine) {
+    let caller = Caller { id: engine.next_client(), rights: Rights::ALL, name: "serve".into() };
+    let mut ends = tokio::task::JoinSet::new();
+    for info in engine.list().into_iter().filter(|info| info.state == State::Running) {
+        let (engine, caller) = (engine.clone(), caller.clone());
+        ends.spawn(async move { engine.kill(&caller, info.id, Some(LAST_GRACE)).await });
+    }
+    while ends.join_next().await.is_some() {}
+}
+
+fn options(folder: &Path, open_files: u64) -> Result<Options> {
+    let paths = Paths::from_environment()?;
+    let config = Config::load(&paths.config).unwrap_or_default();
+    let options = daemon::options(&paths, &config, open_files)?;
+    let all = std::env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec()));
+    Ok(Options {
+        holders: folder.to_owned(),
+        environment: all.collect(),
+        cwd: std::env::current_dir().unwrap_or_else(|_| environment::home()),
+        leashed: true,
+        ..options
+    })
+}
+
+/// The folder of the holders, gone when this is dropped.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn make() -> Result<Folder> {
+        let us = rustix::process::getuid().as_raw();
+        let begin = format!("{FOLDER}-{us}-");
+        let place = std::env::temp_dir();
+        sweep(&place, &begin);
+        let path = place.join(format!("{begin}{}", std::process::id()));
+        own_folder(&path)?;
+        Ok(Folder(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // Holders remove their own sockets; one that is still at it needs the folder no more.
+        let _gone = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Removes the folders of private servers that were killed.
+fn sweep(place: &Path, begin: &str) {
+    for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let pid = name.to_str().and_then(|name| name.strip_prefix(begin)?.parse::<u32>().ok());
+        if pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
+            let _gone = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// An archive in memory: what a private server keeps dies with it.
+#[derive(Default)]
+struct Memory(Mutex<BTreeMap<SessionId, Vec<u8>>>);
+
+impl Archive for Memory {
+    fn created(&self, _: LivingRecord) {}
+
+    fn renamed(&self, _: SessionId, _: String) {}
+
+    fn ended(&self, record: EndedRecord, done: Done<()>) {
+        if let Some(checkpoint) = record.checkpoint {
+            let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.insert(record.living.id, checkpoint);
+        }
+        done(Ok(()));
+    }
+
+    fn checkpoint(&self, id: SessionId, done: Done<Option<Vec<u8>>>) {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned();
+        done(Ok(kept));
+    }
+
+    fn forget(&self, id: SessionId, done: Done<()>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        done(Ok(()));
+    }
+
+    fn audit(&self, _: AuditEntry) {}
+}
+
