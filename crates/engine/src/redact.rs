@@ -26,7 +26,7 @@ mod url;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use lanes::{Lane, Lanes, State};
+use lanes::{Lane, Lanes, STRINGS, State};
 pub use policy::{Redaction, RedactionError};
 use scan::{Scan, Site};
 pub use stream::{HOLD_MAX, Stream};
@@ -51,11 +51,11 @@ impl Redaction {
     fn pieces(&self, text: &str) -> Vec<Piece> {
         let lanes = Lanes::split(text, State::default());
         let mut pieces = Vec::new();
-        for (index, lane) in [&lanes.text, &lanes.strings].into_iter().enumerate() {
+        for (index, lane) in lanes.all() {
             let site = Site::new(&lane.text, None, false, self);
             pieces_of(lane, index, &Scan::of(&site, &[]), &mut pieces);
         }
-        pieces.sort_by_key(|piece| piece.range.start);
+        sort(&mut pieces);
         pieces
     }
 }
@@ -64,8 +64,8 @@ impl Redaction {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Piece {
     range: Range<usize>,
-    /// Which lane it is in.
-    lane: usize,
+    /// Whether it is inside of a string sequence, and so apart from the text around it.
+    is_string: bool,
     /// Where its secret begins, unless that was hidden before this text.
     secret: Option<usize>,
 }
@@ -76,12 +76,24 @@ fn pieces_of(lane: &Lane<'_>, index: usize, scan: &Scan, pieces: &mut Vec<Piece>
         let origins = lane.origins(secret.range.clone());
         let first = origins.first().map(|range| range.start);
         let start = first.filter(|_| !secret.is_continued);
-        let piece = |range| Piece { range, lane: index, secret: start };
+        let piece = |range| Piece { range, is_string: index == STRINGS, secret: start };
         pieces.extend(origins.into_iter().map(piece));
     }
 }
 
-/// A part of a text with its secrets replaced. `hidden` is where the last of each lane ends.
+/// Sorts pieces, and takes away from each what is in another.
+fn sort(pieces: &mut Vec<Piece>) {
+    pieces.sort_by_key(|piece| (piece.range.start, piece.secret));
+    let mut end = 0;
+    pieces.retain_mut(|piece| {
+        piece.range.start = piece.range.start.max(end);
+        end = end.max(piece.range.end);
+        !piece.range.is_empty()
+    });
+}
+
+/// A part of a text with its secrets replaced. `hidden` is where the last piece ends, in the text and
+/// in string sequences.
 fn show(
     text: &str,
     range: Range<usize>,
@@ -98,10 +110,11 @@ fn show(
         }
         shown.push_str(&text[at..start]);
         // Of a secret in many pieces, only the first is replaced; the others vanish.
-        if piece.secret.is_some_and(|secret| secret >= hidden[piece.lane]) {
+        let hidden = &mut hidden[usize::from(piece.is_string)];
+        if piece.secret.is_some_and(|secret| secret >= *hidden) {
             shown.push_str(replacement);
         }
-        hidden[piece.lane] = end;
+        *hidden = end;
         at = end;
     }
     shown.push_str(&text[at..range.end]);

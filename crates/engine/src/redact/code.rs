@@ -5,8 +5,8 @@
 
 /// Types, in the languages people print most.
 const TYPES: &[&str] = &[
-    "any", "bool", "boolean", "bytes", "char", "float", "int", "integer", "number", "object",
-    "str", "string", "text", "unknown", "usize", "varchar", "void",
+    "*const", "*mut", "any", "bool", "boolean", "bytes", "char", "float", "int", "integer",
+    "number", "object", "str", "string", "text", "unknown", "usize", "varchar", "void",
 ];
 
 /// Words that follow `token:` or `secret =` in messages and in code.
@@ -79,7 +79,7 @@ const ROOTS: &[&str] = &[
 
 /// Whether something else will be put here, or a secret is already hidden.
 pub(super) fn is_placeholder(value: &str) -> bool {
-    let word = value.trim_end_matches([';', ')', '.', '>']);
+    let word = value.trim_end_matches([';', ')', '.', '>', ':']);
     is_one_of(NOTHING, word) || is_variable(value) || is_mask(value)
 }
 
@@ -122,7 +122,7 @@ pub(super) fn is_expression(value: &str, is_tight: bool) -> bool {
     let is_part = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '.' | ':');
     let name = value.len() - value.trim_start_matches(is_part).len();
     let (name, rest) = value.split_at(name);
-    if !name.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_') {
+    if !name.starts_with(|it: char| it.is_ascii_alphabetic() || matches!(it, '_' | ':')) {
         return !is_tight && value.starts_with(['&', '(', '|', '{', '[']);
     }
     let is_call = rest.starts_with('(') || rest.starts_with("!(");
@@ -134,17 +134,63 @@ pub(super) fn is_expression(value: &str, is_tight: bool) -> bool {
 ///
 /// For where those are likely.
 pub(super) fn is_word(value: &str, name: &str) -> bool {
-    let word = value.split(['|', ';', ')', '<', '=', '?', '!']).next().unwrap_or(value);
+    let word = value.split(['|', ';', ')', '<', '>', '=', '?', '!']).next().unwrap_or(value);
     let word = word.trim_end_matches(['.', ':']);
-    let is_count = value.len() <= 3 && value.bytes().all(|it| it.is_ascii_digit());
+    let is_count = word.len() <= 3 && word.bytes().all(|it| it.is_ascii_digit());
     let is_sign = !value.chars().any(char::is_alphanumeric);
     is_count
         || is_sign
         || word.eq_ignore_ascii_case(name)
         || is_one_of(TYPES, word)
         || is_one_of(WORDS, word)
+        || is_number_type(word)
         || is_type(word)
-        || is_field(word)
+        || is_constant(word)
+        || is_field(word, name)
+        || is_named_alike(word, name)
+        || (!is_password(name) && is_capitalized(word))
+}
+
+/// Whether it is the name of a thing of the same kind, as in `"output_token": "NextToken"`.
+///
+/// Not so for passwords: some are called `my_password`.
+pub(super) fn is_named_alike(value: &str, name: &str) -> bool {
+    let Some(cut) = value.len().checked_sub(name.len()).filter(|it| value.is_char_boundary(*it))
+    else {
+        return false;
+    };
+    !is_password(name)
+        && value[cut..].eq_ignore_ascii_case(name)
+        && value.bytes().all(|it| it.is_ascii_alphabetic() || matches!(it, b'_' | b'-'))
+}
+
+/// Whether people think of the value themselves, so that it may look like any word.
+fn is_password(name: &str) -> bool {
+    let name = name.trim_start_matches('_');
+    name.get(..4).is_some_and(|it| it.eq_ignore_ascii_case("pass"))
+}
+
+/// Whether it is a type of numbers: `u32`, `__u64`, `c_int`.
+fn is_number_type(word: &str) -> bool {
+    let word = word.trim_start_matches('_');
+    let is_sized = word
+        .strip_prefix(['u', 'i', 'f'])
+        .is_some_and(|bits| ["8", "16", "32", "64", "128", "size"].contains(&bits));
+    is_sized
+        || word.strip_prefix("c_").is_some_and(|it| it.bytes().all(|it| it.is_ascii_lowercase()))
+}
+
+/// Whether it is written as constants are: `WIN32_ERROR`.
+fn is_constant(word: &str) -> bool {
+    let letters = word.bytes().filter(u8::is_ascii_uppercase).count();
+    let others = word.bytes().filter(|it| it.is_ascii_digit() || *it == b'_').count();
+    word.contains('_') && letters > others && letters + others == word.len()
+}
+
+/// Whether it is one word with a capital in front, as sentences and variants begin.
+fn is_capitalized(word: &str) -> bool {
+    word.starts_with(|it: char| it.is_ascii_uppercase())
+        && word.bytes().skip(1).all(|it| it.is_ascii_lowercase() || it == b'.')
 }
 
 /// Whether it is written as types are: `SecretString`.
@@ -157,10 +203,10 @@ fn is_type(word: &str) -> bool {
         && humps + small == word.len()
 }
 
-/// Whether it is written as fields are: `self.token`.
-fn is_field(word: &str) -> bool {
+/// Whether it is written as fields are: `self.token`, and for tokens also `Name.Builtin`.
+fn is_field(word: &str, name: &str) -> bool {
     word.contains('.')
-        && word.starts_with(|it: char| it.is_ascii_lowercase())
+        && word.starts_with(|it: char| it.is_ascii_lowercase() || !is_password(name))
         && word.bytes().all(|it| it.is_ascii_alphabetic() || matches!(it, b'_' | b'.'))
 }
 

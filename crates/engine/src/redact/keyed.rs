@@ -74,6 +74,7 @@ pub(super) fn judge(site: &Site<'_>, anchor: Range<usize>) -> Verdict {
     if place.is_far {
         return judge_far(site, place.at);
     }
+    let anchor_end = anchor.end;
     let name = &site.text[anchor];
     match opening(site.text.as_bytes(), place.at) {
         Some((quote, start)) => {
@@ -83,9 +84,9 @@ pub(super) fn judge(site: &Site<'_>, anchor: Range<usize>) -> Verdict {
             if !place.is_name_quoted && next.is_some_and(ends) {
                 return Verdict::No;
             }
-            judge_quoted(site, skip_scheme(site, name, start), quote)
+            judge_quoted(site, name, skip_scheme(site, name, start), quote)
         }
-        None => judge_plain(site, name, &place),
+        None => judge_plain(site, name, whole_name(site.text, anchor_end), &place),
     }
 }
 
@@ -164,11 +165,12 @@ fn is_scheme(name: &str, word: &str) -> bool {
         && SCHEMES.iter().any(|scheme| scheme.eq_ignore_ascii_case(word))
 }
 
-fn judge_quoted(site: &Site<'_>, start: usize, quote: Quote) -> Verdict {
+fn judge_quoted(site: &Site<'_>, name: &str, start: usize, quote: Quote) -> Verdict {
     let rest = &site.text.as_bytes()[start..];
     let (length, tail) = Tail::Quoted(quote).consume(rest, &[]);
     let range = start..start + length;
-    let is_harmless = || code::is_placeholder(&site.text[range.clone()]);
+    let value = &site.text[range.clone()];
+    let is_harmless = || code::is_placeholder(value) || code::is_named_alike(value, name);
     match tail {
         Some(_) if length == 0 => Verdict::Waiting,
         _ if length == 0 || site.is_marker(start) => Verdict::No,
@@ -181,7 +183,7 @@ fn judge_quoted(site: &Site<'_>, start: usize, quote: Quote) -> Verdict {
     }
 }
 
-fn judge_plain(site: &Site<'_>, name: &str, place: &Place) -> Verdict {
+fn judge_plain(site: &Site<'_>, name: &str, whole: &str, place: &Place) -> Verdict {
     let start = skip_scheme(site, name, place.at);
     let (length, tail) = site.run(Class::Value, start);
     let range = start..start + length;
@@ -194,6 +196,7 @@ fn judge_plain(site: &Site<'_>, name: &str, place: &Place) -> Verdict {
         code::is_placeholder(value)
             || code::is_path(value)
             || is_scheme(name, value)
+            || (whole.contains('_') && value.trim_end_matches([')', ';']) == whole)
             || (!place.is_tight && code::is_word(value, name))
     };
     match tail {
@@ -206,6 +209,15 @@ fn judge_plain(site: &Site<'_>, name: &str, place: &Place) -> Verdict {
         None if length <= DECIDE_MAX && is_harmless() => Verdict::No,
         _ => Verdict::Secret { range, tail },
     }
+}
+
+/// The name with all that is in front, as in `GITHUB_TOKEN`.
+///
+/// It is not passed to itself as a secret: `f(auth_token=auth_token)`.
+fn whole_name(text: &str, end: usize) -> &str {
+    let is_part = |it: &u8| it.is_ascii_alphanumeric() || *it == b'_';
+    let length = text.as_bytes()[..end].iter().rev().take(DECIDE_MAX).take_while(|it| is_part(it));
+    &text[end - length.count()..end]
 }
 
 /// A value on a line below is one only if it looks like nothing else.

@@ -51,8 +51,11 @@ pub(super) const JWT: &str = "eyJ";
 /// stream holds back.
 const JWT_PART: Range<usize> = 5..1800;
 
-/// How many letters of a token are too many to be shown during a pause.
+/// How many letters of a token are too many to be shown during a pause, if words begin like it.
 const TELLING: usize = 8;
+
+/// How many if no word does.
+const TELLING_OWN: usize = 4;
 
 /// How long a token after `Bearer` is at least; this is the contract of ptywright.
 const BEARER_LEAST: usize = 8;
@@ -75,7 +78,8 @@ pub(super) fn judge(site: &Site<'_>, anchor: Range<usize>) -> Verdict {
     if length >= kind.least {
         return Verdict::Secret { range: anchor.start..anchor.end + length, tail: open };
     }
-    let is_telling = length >= TELLING;
+    let is_common = kind.prefix.len() < 4 || kind.class == Class::Letter;
+    let is_telling = length >= if is_common { TELLING } else { TELLING_OWN };
     match open {
         Some(tail) => {
             let range = anchor.start..site.text.len();

@@ -1,8 +1,8 @@
 //! Text as a reader sees it, with the way back to where it lies in a raw transcript.
 //!
-//! A transcript has two lanes: what is printed, and what is inside of string sequences (titles,
-//! links). Each is searched alone. Sequences that only change the look vanish, those that move the
-//! cursor become white space, and the marks that shells leave where they wrap a line vanish as well.
+//! What is printed is one lane, what is inside of string sequences (titles, links) another, and what
+//! is printed without the marks that shells leave where they wrap a line a third. Each is searched
+//! alone. Sequences that only change the look vanish, those that move the cursor become white space.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -32,10 +32,20 @@ impl State {
     }
 }
 
-/// Both lanes of a text.
+/// How many lanes there are.
+pub(super) const LANES: usize = 3;
+const TEXT: usize = 0;
+pub(super) const STRINGS: usize = 1;
+const UNWRAPPED: usize = 2;
+
+/// All lanes of a text.
 pub(super) struct Lanes<'t> {
     pub(super) text: Lane<'t>,
     pub(super) strings: Lane<'t>,
+    /// The text as it was before a shell wrapped the line that was being typed, if one did.
+    ///
+    /// Searched as well and not instead: a program that draws over its own line looks the same.
+    pub(super) unwrapped: Lane<'t>,
     pub(super) end: State,
 }
 
@@ -64,11 +74,21 @@ impl<'t> Lanes<'t> {
         let is_plain = |byte: &u8| !matches!(*byte, ESC | BACKSPACE);
         if state == State::Ground && text.as_bytes().iter().all(is_plain) {
             let lane = Lane { text: Cow::Borrowed(text), segments: Vec::new() };
-            return Lanes { text: lane.unwrapped(), strings: Lane::default(), end: state };
+            return Lanes::of(lane, Lane::default(), state);
         }
         let mut splitter = Splitter { source: text, ..Splitter::default() };
         let end = splitter.run(state);
-        Lanes { text: splitter.text.unwrapped(), strings: splitter.strings, end }
+        Lanes::of(splitter.text, splitter.strings, end)
+    }
+
+    fn of(text: Lane<'t>, strings: Lane<'t>, end: State) -> Lanes<'t> {
+        let unwrapped = text.unwrapped();
+        Lanes { text, strings, unwrapped, end }
+    }
+
+    /// All lanes, each with its number. What is hidden in the last is hidden in the first.
+    pub(super) fn all(&self) -> [(usize, &Lane<'t>); LANES] {
+        [(TEXT, &self.text), (STRINGS, &self.strings), (UNWRAPPED, &self.unwrapped)]
     }
 }
 
@@ -207,6 +227,9 @@ impl Lane<'_> {
 
     /// Where the letter at `at` lies in the original, or `end` if it is past the last.
     pub(super) fn origin(&self, at: usize, end: usize) -> usize {
+        if at >= self.text.len() {
+            return end;
+        }
         self.origins(at..self.text.len()).first().map_or(end, |range| range.start.min(end))
     }
 
@@ -224,11 +247,12 @@ impl Lane<'_> {
         }
     }
 
-    /// Takes out what shells print where they wrap the line that is being typed.
+    /// The lane without what shells print where they wrap the line that is being typed; empty if there is
+    /// none of that.
     ///
     /// bash writes a blank and a carriage return; zsh then writes the next letter twice, with a
     /// carriage return between.
-    fn unwrapped(self) -> Self {
+    fn unwrapped<'u>(&self) -> Lane<'u> {
         let bytes = self.text.as_bytes();
         let mut cuts: Vec<Range<usize>> = Vec::new();
         for at in wraps(bytes) {
@@ -240,10 +264,10 @@ impl Lane<'_> {
                 Some(_) => cuts.push(at..at + 2),
             }
         }
-        if cuts.is_empty() { self } else { self.without(&cuts) }
+        if cuts.is_empty() { Lane::default() } else { self.without(&cuts) }
     }
 
-    fn without(&self, cuts: &[Range<usize>]) -> Self {
+    fn without<'u>(&self, cuts: &[Range<usize>]) -> Lane<'u> {
         let mut lane = Lane::default();
         let mut at = 0;
         let mut lead = 0;

@@ -7,12 +7,14 @@
 //! Not here: the clock. The caller calls [`Stream::flush`] when nothing came for a while.
 //!
 //! Invariant: without a flush in between, what is shown is what [`Redaction::apply`] makes of the
-//! whole, except for a caller's expressions that look over the end of a line.
+//! whole. The exceptions are a caller's expressions that look over the end of a line, what a pause at
+//! the very end hides because it is a good part of a token, and a value that was judged at a blank
+//! which turns out to be where a shell wrapped the line; what follows is judged with it all the same.
 
-use super::lanes::{Lane, Lanes, State};
+use super::lanes::{LANES, Lane, Lanes, STRINGS, State};
 use super::scan::{Scan, Site, floor};
 use super::tail::Tail;
-use super::{Piece, Redaction, pieces_of, show};
+use super::{Piece, Redaction, pieces_of, show, sort};
 
 #[cfg(test)]
 mod tests;
@@ -33,8 +35,8 @@ pub struct Stream {
     /// Where in an escape sequence the window begins.
     start: State,
     /// The letter before the window, by lane.
-    before: [Option<char>; 2],
-    /// Where in the window the last hidden piece ends, by lane.
+    before: [Option<char>; LANES],
+    /// Where in the window the last hidden piece ends, in the text and in string sequences.
     hidden: [usize; 2],
     tails: Vec<Resume>,
 }
@@ -65,7 +67,7 @@ impl Stream {
             window: String::new(),
             shown: 0,
             start: State::default(),
-            before: [None; 2],
+            before: [None; LANES],
             hidden: [0; 2],
             tails: Vec::new(),
         }
@@ -96,7 +98,7 @@ impl Stream {
         }
         let view = self.look(true);
         let shown = self.show(&view, self.window.len());
-        let mut is_known = [false; 2];
+        let mut is_known = [false; LANES];
         self.tails.iter().for_each(|it| is_known[it.lane] |= it.at == self.window.len());
         for (resume, is_pause) in &view.open {
             if *is_pause && !std::mem::replace(&mut is_known[resume.lane], true) {
@@ -117,9 +119,11 @@ impl Stream {
         let lanes = Lanes::split(&self.window, self.start);
         let (mut hold, mut keep) = (end, end);
         let (mut pieces, mut open) = (Vec::new(), Vec::new());
-        for (index, lane) in [&lanes.text, &lanes.strings].into_iter().enumerate() {
-            let mut scan = self.scan(index, lane, index == 0 || lanes.end.is_string());
-            if index == 0 || lanes.end.is_string() {
+        for (index, lane) in lanes.all() {
+            // A string sequence ends, the text does not.
+            let more = index != STRINGS || lanes.end.is_string();
+            let mut scan = self.scan(index, lane, more);
+            if more {
                 hold = hold.min(lane.origin(scan.hold, end));
                 keep = keep.min(lane.origin(floor(&lane.text, scan.keep), end));
             }
@@ -132,7 +136,7 @@ impl Stream {
             }
             pieces_of(lane, index, &scan, &mut pieces);
         }
-        pieces.sort_by_key(|piece| piece.range.start);
+        sort(&mut pieces);
         View { pieces, hold, keep, open, end: lanes.end }
     }
 
@@ -167,9 +171,11 @@ impl Stream {
     fn cut(&mut self, keep: usize, view: &View) {
         let lanes = Lanes::split(&self.window[..keep], self.start);
         let literals = self.redaction.literals();
-        for (index, lane) in [&lanes.text, &lanes.strings].into_iter().enumerate() {
-            self.before[index] = lane.text.chars().next_back().or(self.before[index]);
-            self.hidden[index] = self.hidden[index].saturating_sub(keep);
+        self.hidden = self.hidden.map(|it| it.saturating_sub(keep));
+        for (index, lane) in lanes.all() {
+            // Without wraps the third lane is the first.
+            let text = if lane.text.is_empty() && index != STRINGS { &lanes.text } else { lane };
+            self.before[index] = text.text.chars().next_back().or(self.before[index]);
             self.tails.retain_mut(|it| {
                 if it.lane != index || it.at >= keep {
                     return true;

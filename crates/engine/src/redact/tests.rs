@@ -55,6 +55,10 @@ pub(super) const SECRETS: &[&str] = &[
     "key AKIA: «AKIAIOSFODNN7EXAMPLE»",
     // Names.
     "PGPASSWORD=«abc» psql",
+    "password: «my_password»",
+    "\"password\": \"«Summer»\"",
+    "password: «Summer»",
+    "secret: «correct-horse»",
     "DB_PASS=«abc»",
     "accessToken: '«abc»'",
     "x-api-key: «abc123»",
@@ -126,6 +130,20 @@ pub(super) const HARMLESS: &[&str] = &[
     "token?: string",
     "password: SecretString,",
     "fn password() -> String {",
+    "pub const SYS_memfd_secret: c_long = 447;",
+    "pub const ERROR_INVALID_TOKEN: WIN32_ERROR = 315;",
+    "pub ChannelToken: *mut u8,",
+    "colon_token: Some,",
+    "connect(auth_token=auth_token, proxy_pass=proxy_pass)",
+    "def f(next_token=None):",
+    "Stream<Token = u8>,",
+    "fn peek(token: T) -> bool",
+    "let reader_token = 1;",
+    "token = Name.Builtin",
+    "nextPageToken: Output only. A token",
+    "\"output_token\": \"NextToken\"",
+    "token: ::core::option::Option<",
+    "request['pageToken'] = page_token",
     "self.token = token;",
     "token: self.token,",
     "if token == other {",
@@ -191,6 +209,7 @@ pub(super) const HARMLESS: &[&str] = &[
 #[test]
 fn secrets_are_replaced_and_nothing_else_is() {
     SECRETS.iter().for_each(|it| check(it));
+    check("f(password=«password», x)");
 }
 
 #[test]
@@ -222,6 +241,8 @@ fn a_line_wrapped_by_a_shell_does_not_hide_a_secret() {
     assert_eq!(redact("TOKEN=abcDEF \rGHIJK\r\n$ "), "TOKEN=[REDACTED] \r\r\n$ ");
     let zsh = "TOKEN=abcde \r\u{1b}[Kf\rfghijklm \r\u{1b}[Kz\rz01\r\n";
     assert_eq!(redact(zsh), "TOKEN=[REDACTED] \r\u{1b}[K \r\u{1b}[K\r\n");
+    // What looks like a wrap does not make source code of a value.
+    assert_eq!(redact("Authorization: Basic dXNlcg \r[x"), "Authorization: Basic [REDACTED] \r[x");
     let own = Redaction::with("#", &["bcdefgh".into()], &[]).unwrap();
     assert_eq!(own.apply("abcde \r\u{1b}[Kf\rfghi"), "a# \r\u{1b}[Ki");
 }
@@ -271,9 +292,8 @@ fn long_texts_take_linear_time() {
     for text in evil.iter().chain([&line]) {
         let text = text.repeat(128 * 1024 / text.len());
         let begun = Instant::now();
-        let redacted = Redaction::standard().apply(&text).len();
+        assert!(Redaction::standard().apply(&text).len() <= 2 * text.len());
         let took = begun.elapsed();
-        eprintln!("{:?} {took:?} {redacted}", &text[..12]);
         assert!(took < Duration::from_secs(2), "{took:?}");
     }
 }

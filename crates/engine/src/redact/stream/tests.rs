@@ -145,7 +145,7 @@ fn a_callers_rules_hold_in_a_stream() {
 fn parts() -> impl Strategy<Value = String> {
     let secret = prop::sample::select(SECRETS).prop_map(str::to_owned);
     let harmless = prop::sample::select(HARMLESS).prop_map(str::to_owned);
-    let noise = "[a-zA-Z0-9 :=.\"'\\\\\r\n\u{1b}\\[m;é•/@_-]{0,12}";
+    let noise = "[a-zA-Z0-9 :=.\"'\\\\\n\u{1b}\\[m;é•/@_-]{0,12}";
     let part = prop_oneof![secret, harmless, noise.prop_map(|it| it)];
     let between =
         prop::sample::select(&["", " ", "\n", "\r\n", "\u{1b}[0m", ", ", "\u{1b}]0;", "\u{7}"][..]);
@@ -162,7 +162,7 @@ proptest! {
         cuts in prop::collection::vec((any::<usize>(), Just(false)), 0..10),
     ) {
         // Out of every sequence and word, so that nothing is left open at the end.
-        let text = text + "\u{7}\n\n. \n";
+        let text = text + "\u{7}m\n\n. \n";
         let mut stream = standard();
         let shown = run(&mut stream, &cut(&text, &cuts));
         prop_assert!(!stream.is_holding());
@@ -172,7 +172,7 @@ proptest! {
     #[test]
     fn no_pause_shows_a_secret(
         index in 0..SECRETS.len(),
-        before in "[a-z ]{0,8}",
+        before in "[q ]{0,8}",
         cuts in prop::collection::vec(any::<(usize, bool)>(), 0..10),
     ) {
         let marked = SECRETS[index];
@@ -183,6 +183,10 @@ proptest! {
         for secret in marked.split('«').skip(1).filter_map(|it| it.split('»').next()) {
             // A letter or two may well be elsewhere.
             prop_assert!(secret.len() < 3 || !shown.contains(secret), "{}: {}", secret, shown);
+            // Nor a good part of one, behind the letters that all of its kind begin with.
+            let mut parts = secret.as_bytes().windows(10).skip(8);
+            let is_shown = |part: &[u8]| shown.as_bytes().windows(10).any(|it| it == part);
+            prop_assert!(!parts.any(is_shown), "{}: {}", secret, shown);
         }
     }
 
