@@ -1,8 +1,8 @@
 //! Finds secrets in text and replaces them.
 //!
-//! The text may be a raw transcript: it is split into [`lanes`] first, so that a colour or a wrapped
-//! line in the middle of a value does not hide it. [`scan`] then looks for the beginnings of secrets
-//! in one pass and asks the rule behind each ([`keyed`], [`known`], [`url`], [`block`]) what it sees.
+//! The text may be a raw transcript: it is split into `lanes` first, so that a colour or a wrapped
+//! line in the middle of a value does not hide it. `scan` then looks for the beginnings of secrets
+//! in one pass and asks the rule behind each (`keyed`, `known`, `url`, `block`) what it sees.
 //! A rule answers "not yet clear" as an ordinary value, which is what [`Stream`] is built on.
 //!
 //! Not here: clocks, sessions, wire formats, and what to redact (a door decides).

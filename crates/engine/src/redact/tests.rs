@@ -269,7 +269,7 @@ fn a_caller_adds_literals_and_expressions() {
     assert!(Redaction::with("x", &[], &vec!["a".to_owned(); 1000]).is_err());
 }
 
-/// The budget in release is 2 ms; this only sees to it that nothing is quadratic.
+/// Each takes milliseconds; a rule that measures a value once for each name in it takes minutes.
 #[test]
 fn long_texts_take_linear_time() {
     let line = "2026-11-16T04:15:29Z INFO engine::session: session s1 wrote 4096 bytes to /tmp/x\n";
@@ -290,10 +290,10 @@ fn long_texts_take_linear_time() {
         "-----BEGIN PRIVATE KEY-----a:",
     ];
     for text in evil.iter().chain([&line]) {
-        let text = text.repeat(128 * 1024 / text.len());
+        let text = text.repeat(256 * 1024 / text.len());
         let begun = Instant::now();
         assert!(Redaction::standard().apply(&text).len() <= 2 * text.len());
         let took = begun.elapsed();
-        assert!(took < Duration::from_secs(2), "{took:?}");
+        assert!(took < Duration::from_secs(30), "{took:?}");
     }
 }
