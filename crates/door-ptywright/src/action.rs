@@ -78,14 +78,17 @@ impl Streamed {
 impl Dimensions {
     pub(crate) fn size(self) -> Result<Size, RpcError> {
         let size = Size::new(self.cols, self.rows);
-        size.ok_or_else(|| RpcError::params(format!("no size: {} rows, {} cols", self.rows, self.cols)))
+        size.ok_or_else(|| {
+            RpcError::params(format!("no size: {} rows, {} cols", self.rows, self.cols))
+        })
     }
 }
 
 impl Action {
     /// An action from JSON, as a plugin's plan has it.
     pub(crate) fn from_wire(value: &serde_json::Value) -> Result<Action, RpcError> {
-        let wrong = |error: serde_json::Error| RpcError::internal(format!("lua plugin error: {error}"));
+        let wrong =
+            |error: serde_json::Error| RpcError::internal(format!("lua plugin error: {error}"));
         Action::deserialize(value).map_err(wrong)
     }
 
@@ -262,7 +265,10 @@ mod tests {
 
     #[test]
     fn other_keys_are_refused() {
-        for name in ["", "Enter", "page-up", "ctrl_h", "ctrl_m", "ctrl_", "ctrl_aa", "f0", "f13", "f+1", "f01", "é"] {
+        for name in [
+            "", "Enter", "page-up", "ctrl_h", "ctrl_m", "ctrl_", "ctrl_aa", "f0", "f13", "f+1",
+            "f01", "é",
+        ] {
             assert_eq!(key(name).unwrap_err().code, -32602, "{name}");
         }
     }
@@ -273,7 +279,8 @@ mod tests {
         assert_eq!(read(json!({"type":"text","value":"x"})).unwrap(), Action::Text("x".into()));
         assert_eq!(read(json!({"type":"interrupt"})).unwrap(), Action::Interrupt);
         assert_eq!(read(json!({"type":"eof","value":null})).unwrap(), Action::Eof);
-        let resize = json!({"type":"resize","value":{"rows":1,"cols":2,"pixel_width":0,"pixel_height":0}});
+        let resize =
+            json!({"type":"resize","value":{"rows":1,"cols":2,"pixel_width":0,"pixel_height":0}});
         assert!(matches!(read(resize).unwrap(), Action::Resize(_)));
         for wrong in [
             json!({}),

@@ -161,7 +161,8 @@ impl Door {
         stable_ms: Option<u64>,
     ) -> Result<State, RpcError> {
         let last_intent = live.last_intent();
-        let state = live.plugin.classify(&seen.sight, last_intent.as_deref(), stable_ms, COMPLETED_MS);
+        let state =
+            live.plugin.classify(&seen.sight, last_intent.as_deref(), stable_ms, COMPLETED_MS);
         let state = state.await?;
         for mark in &state.host_marks {
             if let Err(error) = self.mark(live.session, mark.label.clone()).await {
@@ -176,7 +177,8 @@ impl Door {
         self.engine.transcribe(live.session, TRANSCRIPT_CHARS).await?;
         let seen = self.see(live.session).await?;
         let last_intent = live.last_intent();
-        let state = live.plugin.classify(&seen.sight, last_intent.as_deref(), None, COMPLETED_MS).await;
+        let state =
+            live.plugin.classify(&seen.sight, last_intent.as_deref(), None, COMPLETED_MS).await;
         Ok(state.unwrap_or_else(|error| State::plugin_error(&error, seen.sight.sequence)))
     }
 }

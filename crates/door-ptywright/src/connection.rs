@@ -83,8 +83,11 @@ pub async fn serve<R, W>(
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
-    let caller =
-        Caller { id: door.engine.next_client(), rights: Rights::ALL, name: client.name.clone().into() };
+    let caller = Caller {
+        id: door.engine.next_client(),
+        rights: Rights::ALL,
+        name: client.name.clone().into(),
+    };
     let connection = Arc::new(Connection {
         door,
         caller,

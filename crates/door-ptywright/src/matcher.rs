@@ -69,7 +69,8 @@ impl Tree {
         let wrong = |error: PatternError| RpcError::params(format!("invalid regex: {error}"));
         let regex = |pattern: &str| {
             let bounded = pattern.len() <= MAX_PATTERN;
-            let bounded = bounded.then_some(pattern).ok_or_else(|| RpcError::params("a pattern is too long"));
+            let bounded =
+                bounded.then_some(pattern).ok_or_else(|| RpcError::params("a pattern is too long"));
             Pattern::regex_of_all(bounded?).map_err(wrong)
         };
         let literal = |text: &str| regex(&escaped(text));
@@ -131,16 +132,23 @@ impl Tree {
                 let capture = group.as_ref().unwrap_or(text);
                 json!({"kind": "transcript_regex", "pattern": pattern, "capture": capture})
             }
-            (Tree::CursorAt { row, col }, _) => json!({"kind": "cursor_at", "row": row, "col": col}),
-            (Tree::ScreenStable { min_ms }, _) => json!({"kind": "screen_stable", "min_ms": min_ms}),
+            (Tree::CursorAt { row, col }, _) => {
+                json!({"kind": "cursor_at", "row": row, "col": col})
+            }
+            (Tree::ScreenStable { min_ms }, _) => {
+                json!({"kind": "screen_stable", "min_ms": min_ms})
+            }
             (Tree::ProcessExited, _) => json!({"kind": "process_exited"}),
             (Tree::Any(trees), Outcome::Any(index, outcome)) => {
                 let matched = trees.get(*index).map(|tree| tree.to_wire(outcome));
                 json!({"kind": "any", "matched": matched})
             }
             (Tree::All(trees), Outcome::All(outcomes)) => {
-                let matched: Vec<Value> =
-                    trees.iter().zip(outcomes).map(|(tree, outcome)| tree.to_wire(outcome)).collect();
+                let matched: Vec<Value> = trees
+                    .iter()
+                    .zip(outcomes)
+                    .map(|(tree, outcome)| tree.to_wire(outcome))
+                    .collect();
                 json!({"kind": "all", "matched": matched})
             }
             // An outcome of another tree: nothing that this code makes.
@@ -173,7 +181,9 @@ pub(crate) fn holds<'a>(tree: &'a Tree, held: &'a Held<'a>) -> Looking<'a> {
             regex.find(text)
         };
         match tree {
-            Tree::ContainsText(wanted) => text.contains(wanted).then(|| tree.to_wire(&Outcome::Idle)),
+            Tree::ContainsText(wanted) => {
+                text.contains(wanted).then(|| tree.to_wire(&Outcome::Idle))
+            }
             Tree::TranscriptContains(wanted) => {
                 transcript.contains(wanted).then(|| tree.to_wire(&Outcome::Idle))
             }
@@ -184,9 +194,7 @@ pub(crate) fn holds<'a>(tree: &'a Tree, held: &'a Held<'a>) -> Looking<'a> {
             }
             Tree::ScreenStable { min_ms } => (held.stable >= Duration::from_millis(*min_ms))
                 .then(|| tree.to_wire(&Outcome::Idle)),
-            Tree::ProcessExited => {
-                held.sight.process_exited.then(|| tree.to_wire(&Outcome::Exit))
-            }
+            Tree::ProcessExited => held.sight.process_exited.then(|| tree.to_wire(&Outcome::Exit)),
             Tree::Any(trees) => {
                 for tree in trees {
                     if let Some(matched) = holds(tree, held).await {
@@ -255,7 +263,10 @@ mod tests {
             json!({"type": "screen_stable", "value": {"min_ms": u64::MAX}}),
             json!({"type": "lua", "value": {"plugin": "x"}}),
             json!({"type": "nothing"}),
-            (0..100).fold(json!({"type": "process_exited"}), |it, _| json!({"type": "any", "value": [it]})),
+            (0..100).fold(
+                json!({"type": "process_exited"}),
+                |it, _| json!({"type": "any", "value": [it]}),
+            ),
         ] {
             assert_eq!(Tree::from_wire(&wrong).unwrap_err().code, -32602, "{wrong}");
         }

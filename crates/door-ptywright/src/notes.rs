@@ -89,8 +89,11 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
     let mut house = connection.door.engine.events();
     let mut listening: BTreeMap<SessionId, AbortHandle> = BTreeMap::new();
     let mut tasks = JoinSet::new();
+    let mut before = Wanted::Nothing;
     loop {
         let now = wanted.borrow_and_update().clone();
+        // Who begins to listen hears what is new; what begins later is new.
+        let begins = before == Wanted::Nothing;
         match &now {
             Wanted::Over => return std::future::pending().await,
             Wanted::Nothing => {
@@ -98,19 +101,18 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
                 listening.clear();
             }
             Wanted::These(filter) => {
-                let first = listening.is_empty();
                 for info in connection.door.registered() {
                     let takes = filter.takes(&connection.door, info.id);
                     if !takes {
                         listening.remove(&info.id).map(|task| task.abort());
                     } else if !listening.contains_key(&info.id) {
-                        // Who begins to listen hears what is new; what begins later is new.
-                        let task = listen(Arc::clone(connection), info.id, first);
+                        let task = listen(Arc::clone(connection), info.id, begins);
                         listening.insert(info.id, tasks.spawn(task));
                     }
                 }
             }
         }
+        before = now;
         tokio::select! {
             _ = wanted.changed() => {}
             event = house.recv() => match event {

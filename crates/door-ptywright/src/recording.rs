@@ -77,9 +77,8 @@ impl Recording {
                     _ => continue,
                 };
                 // Not on this thread: a disk may take its time.
-                let written = tokio::task::spawn_blocking(move || {
-                    file.write_all(&bytes).map(|()| file)
-                });
+                let written =
+                    tokio::task::spawn_blocking(move || file.write_all(&bytes).map(|()| file));
                 file = match written.await {
                     Ok(Ok(file)) => file,
                     Ok(Err(error)) => {

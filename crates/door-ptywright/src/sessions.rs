@@ -113,7 +113,8 @@ impl Door {
             return Err(RpcError::params(format!("a label has 1 to {MAX_LABEL} bytes")));
         }
         self.engine.transcribe(id, TRANSCRIPT_CHARS).await?;
-        let place = self.engine.scene(id, |scene| scene.transcript.map_or(0, |it| it.end())).await?;
+        let place =
+            self.engine.scene(id, |scene| scene.transcript.map_or(0, |it| it.end())).await?;
         let mut inner = self.sessions.inner();
         let labels = &mut inner.known.entry(id).or_default().labels;
         if labels.len() >= MAX_LABELS && !labels.contains_key(&label) {

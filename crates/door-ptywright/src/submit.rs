@@ -63,7 +63,8 @@ impl Door {
 
     /// Waits until the screen is still, for a while.
     async fn settle(&self, id: SessionId) -> Result<(), RpcError> {
-        let still = self.engine.wait(id, Matcher::Stable(SETTLED), Some(SETTLES_WITHIN), None).await;
+        let still =
+            self.engine.wait(id, Matcher::Stable(SETTLED), Some(SETTLES_WITHIN), None).await;
         match still {
             Ok(_) | Err(greenroom_engine::Error::Timeout { .. }) => Ok(()),
             Err(error) => Err(error.into()),
@@ -81,7 +82,9 @@ impl Door {
             Action::Key("enter".to_owned()).perform(self, caller, live.session).await?;
         }
         match self.composer_holds(live, SHOWS_WITHIN).await? {
-            Some(true) => Err(RpcError::internal("the prompt was not submitted: it is still in the composer")),
+            Some(true) => {
+                Err(RpcError::internal("the prompt was not submitted: it is still in the composer"))
+            }
             Some(false) | None => Ok(()),
         }
     }

@@ -189,7 +189,8 @@ impl Door {
             }
             // When it may hold though nothing happens: when it has been quiet for long enough.
             let stable_since = Instant::now() - stable;
-            let times = tree.stable_ms().into_iter().map(|ms| stable_since + Duration::from_millis(ms));
+            let times =
+                tree.stable_ms().into_iter().map(|ms| stable_since + Duration::from_millis(ms));
             let due = times.filter(|&at| at > Instant::now()).chain([until]).min().unwrap_or(until);
             tokio::select! {
                 changed = changes.changed() => if changed.is_err() && sight.process_exited {

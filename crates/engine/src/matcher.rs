@@ -194,9 +194,10 @@ impl Matcher {
                 ((cursor.row, cursor.col) == (*row, *col)).then_some(Outcome::Cursor)
             }
             Matcher::Exit => sight.ended.then_some(Outcome::Exit),
-            Matcher::Any(parts) => parts.iter().enumerate().find_map(|(index, part)| {
-                Some(Outcome::Any(index, Box::new(part.holds(sight)?)))
-            }),
+            Matcher::Any(parts) => parts
+                .iter()
+                .enumerate()
+                .find_map(|(index, part)| Some(Outcome::Any(index, Box::new(part.holds(sight)?)))),
             Matcher::All(parts) => {
                 let outcomes: Option<Vec<Outcome>> =
                     parts.iter().map(|part| part.holds(sight)).collect();
@@ -235,7 +236,11 @@ impl Matcher {
 
     /// The first time after `last` at which it may come to hold though nothing happens, of a session
     /// that was active at one time and a wait that began at another.
-    pub(crate) fn due(&self, (active, began): (Instant, Instant), last: Instant) -> Option<Instant> {
+    pub(crate) fn due(
+        &self,
+        (active, began): (Instant, Instant),
+        last: Instant,
+    ) -> Option<Instant> {
         let due = match self {
             Matcher::Idle(quiet) => active + *quiet,
             Matcher::Stable(quiet) => active.max(began) + *quiet,

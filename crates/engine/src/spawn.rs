@@ -13,9 +13,9 @@ use greenroom_screen::Screen;
 use tokio::net::UnixStream;
 use tokio::sync::{Semaphore, mpsc, watch};
 
+use crate::Transcript;
 use crate::engine::{Entry, House};
 use crate::info::{Face, Info, State};
-use crate::Transcript;
 use crate::link::{Link, LinkError};
 use crate::options::Options;
 use crate::session::{Beginning, Handle, INBOX, Kept, Session, TRANSCRIPT, unpack};

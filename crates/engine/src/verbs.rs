@@ -14,9 +14,7 @@ use crate::create::check_name;
 use crate::engine::{Engine, Entry, Past};
 use crate::event::HouseEvent;
 use crate::session::{Handle, Kept, Look, Msg, Reply, Wait, unpack};
-use crate::{
-    Attach, Caller, Error, Matcher, Scene, Subscription, SubscriptionId, Typed, Waited,
-};
+use crate::{Attach, Caller, Error, Matcher, Scene, Subscription, SubscriptionId, Typed, Waited};
 
 /// The longest wait: a day. Who wants more asks again.
 const MAX_WAIT: Duration = Duration::from_secs(24 * 60 * 60);

@@ -189,11 +189,8 @@ async fn listen(affairs: &Arc<Affairs>, listener: UnixListener) {
 }
 
 async fn listen_ptywright(affairs: &Arc<Affairs>, listener: UnixListener, plugins: Registry) {
-    let options = ptywright::Options {
-        allow_plugin_load: false,
-        private: false,
-        version: host::VERSION,
-    };
+    let options =
+        ptywright::Options { allow_plugin_load: false, private: false, version: host::VERSION };
     let door = Arc::new(ptywright::Door::new(affairs.engine.clone(), plugins, options));
     door.take_up().await;
     let connections = affairs.config().limits.connections;

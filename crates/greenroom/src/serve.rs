@@ -14,7 +14,9 @@ use anyhow::{Context as _, Result, bail};
 use greenroom_cli::{Framing, Serve, Transport};
 use greenroom_door::{Peer, Shutdown, bind, own_folder};
 use greenroom_door_ptywright::{self as ptywright, Client, Door};
-use greenroom_engine::{Archive, AuditEntry, Caller, Done, EndedRecord, Engine, LivingRecord, Rights};
+use greenroom_engine::{
+    Archive, AuditEntry, Caller, Done, EndedRecord, Engine, LivingRecord, Rights,
+};
 use greenroom_engine::{Options, State};
 use greenroom_model::SessionId;
 use greenroom_pty::Reaped;
@@ -215,4 +217,3 @@ impl Archive for Memory {
 
     fn audit(&self, _: AuditEntry) {}
 }
-

@@ -220,7 +220,8 @@ impl Waiting {
         let function = self.intent.as_deref().unwrap_or(TURN_MATCHER);
         let matcher = live.plugin.matcher(function, Value::Object(params)).await?;
         // What is wrong with it is the plugin's fault, not the caller's.
-        Tree::from_wire(&matcher).map_err(|error| RpcError::internal(format!("lua plugin error: {error}")))
+        Tree::from_wire(&matcher)
+            .map_err(|error| RpcError::internal(format!("lua plugin error: {error}")))
     }
 
     /// Waits, and says what held and what the adapter makes of it.
@@ -228,7 +229,8 @@ impl Waiting {
         let tree = self.tree(live).await?;
         let timeout = Duration::from_millis(self.timeout_ms.unwrap_or(TIMEOUT_MS));
         it.door.engine.transcribe(live.session, TRANSCRIPT_CHARS).await?;
-        let (matched, quiet) = it.door.wait(live.session, &tree, timeout, |scene| scene.quiet).await?;
+        let (matched, quiet) =
+            it.door.wait(live.session, &tree, timeout, |scene| scene.quiet).await?;
         let stable_ms = u64::try_from(quiet.as_millis()).unwrap_or(u64::MAX);
         let state = it.door.classify(live, Some(stable_ms)).await?;
         let mut answer = json!({ "state": state.to_json(), "matched": matched });

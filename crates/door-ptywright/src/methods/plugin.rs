@@ -78,5 +78,8 @@ fn may_load(it: &Connection, method: &str) -> Result<(), RpcError> {
         return Ok(());
     }
     let data = json!({ "method": method, "reason": "server_did_not_grant_plugin_load" });
-    Err(RpcError::denied("this server does not load plugins: start it with --allow-plugin-load", data))
+    Err(RpcError::denied(
+        "this server does not load plugins: start it with --allow-plugin-load",
+        data,
+    ))
 }

@@ -119,7 +119,8 @@ pub(super) fn variables(env: BTreeMap<String, String>) -> Vec<(Vec<u8>, Vec<u8>)
 
 pub(super) async fn list(it: &Arc<Connection>, _: &Params) -> Result<Answer, RpcError> {
     let door = &it.door;
-    let direct = door.registered().into_iter().filter(|info| door.adapters.owner(info.id).is_none());
+    let direct =
+        door.registered().into_iter().filter(|info| door.adapters.owner(info.id).is_none());
     let mut sessions: Vec<String> = direct.map(|info| name(info.id)).collect();
     // As texts, so that `s10` is before `s2`: clients may look for the last by its place.
     sessions.sort_unstable();

@@ -23,6 +23,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("plugin", &[]),
     ("cli", &["client", "frame", "model"]),
     ("door-carryon", &["door", "engine", "frame", "model", "screen"]),
+    ("door-ptywright", &["door", "engine", "frame", "model", "plugin", "screen"]),
     (
         "greenroom",
         &[
@@ -30,6 +31,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "client",
             "door",
             "door-carryon",
+            "door-ptywright",
             "engine",
             "frame",
             "holder",
