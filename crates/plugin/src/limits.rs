@@ -39,6 +39,9 @@ pub const VMS_MAX: usize = 256;
 /// Calls that may wait for one VM; who comes later waits to be let in.
 pub(crate) const QUEUE_MAX: usize = 16;
 
+/// Bytes of a string that one library call may make. Larger ones can still be joined.
+pub const STRING_MAX: usize = 16 << 20;
+
 /// How deep a value may nest on its way in or out.
 pub const DEPTH_MAX: usize = 64;
 

@@ -12,11 +12,19 @@ use std::time::Instant;
 use crate::error::Limit;
 use crate::limits::{INSTRUCTIONS_MAX, LOGS_PER_CALL, WALL_MAX};
 
+/// Native steps that take the time of one instruction, about.
+const STEPS_PER_INSTRUCTION: u64 = 4;
+
+/// How many native steps are collected before they are charged for: some 20 µs.
+const STEPS_PER_LOOK: u64 = 4_096;
+
 pub(crate) struct Meter {
     left: Cell<u64>,
     deadline: Cell<Instant>,
     broken: Cell<Option<Limit>>,
     logs: Cell<u32>,
+    /// Steps of native code that were not charged for yet.
+    steps: Cell<u64>,
 }
 
 impl Meter {
@@ -26,6 +34,7 @@ impl Meter {
             deadline: Cell::new(Instant::now()),
             broken: Cell::new(None),
             logs: Cell::new(0),
+            steps: Cell::new(0),
         }
     }
 
@@ -50,6 +59,17 @@ impl Meter {
         };
         self.broken.set(Some(limit));
         Err(limit)
+    }
+
+    /// Uses up small steps of native code; looks at the clock only now and then.
+    pub(crate) fn step(&self, count: usize) -> Result<(), Limit> {
+        let steps = self.steps.get() + count as u64;
+        if steps < STEPS_PER_LOOK {
+            self.steps.set(steps);
+            return Ok(());
+        }
+        self.steps.set(0);
+        self.spend(steps / STEPS_PER_INSTRUCTION)
     }
 
     /// Fails if a limit was broken before.

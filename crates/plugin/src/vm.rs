@@ -6,6 +6,8 @@
 //! **Invariant:** Lua runs only between `Meter::start` and the end of a call.
 
 mod native;
+mod pattern;
+mod strings;
 
 use std::rc::Rc;
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mlua::{Lua, Table, Value as LuaValue, Variadic};
 
-use super::{compile, message};
+use super::{compile, message, strings};
 use crate::error::short;
 use crate::limits::{BYTES_MAX, LOG_MAX};
 use crate::meter::Meter;
@@ -22,7 +22,7 @@ pub(super) fn table(lua: &Lua, package: &Arc<Package>, meter: &Rc<Meter>) -> mlu
     json(lua, meter, &table)?;
     modules(lua, package, meter, &table)?;
     table.raw_set("log", log(lua, package, meter)?)?;
-    table.raw_set("string", lua.create_table()?)?;
+    table.raw_set("string", strings::table(lua, meter)?)?;
     Ok(table)
 }
 

@@ -1,0 +1,196 @@
+//! Plugins that would go on for ever.
+
+use std::time::{Duration, Instant};
+
+use crate::common::{adapter, built_in, probe};
+use greenroom_plugin::limits::{RESTARTS_MAX, STRIKES_MAX, WALL_MAX};
+use greenroom_plugin::{Kind, Limit, PluginError, Sight};
+use serde_json::Value;
+
+/// Generous: these are debug builds on a shared machine. What is measured is in docs/plugins.md.
+const SOON: Duration = Duration::from_millis(2_500);
+
+#[track_caller]
+fn is_limit(error: &PluginError, expected: Limit) {
+    let PluginError::Limit { limit, .. } = error else { panic!("{error}") };
+    assert_eq!(*limit, expected);
+}
+
+#[tokio::test]
+async fn loops_end_whatever_they_catch() {
+    for body in [
+        "while true do end",
+        "while true do pcall(function() while true do end end) end",
+        "while true do xpcall(function() while true do end end, function() while true do end end) end",
+        "local function f() return f() end f()",
+        "repeat local ok = pcall(error, 'x') until false",
+        "local t = setmetatable({}, { __index = function(t, k) while true do end end }) return t.x",
+        "local function f() while true do pcall(f) end end f()",
+        "for _ in ('x'):gmatch('') do while true do pcall(string.gsub, 'x', 'x', function() while true do end end) end end",
+        "while true do pcall(require, 'nope') end",
+        "while true do pcall(ptywright.json.encode, {}) end",
+        "table.sort({ 3, 2, 1 }, function() while true do end end)",
+    ] {
+        let began = Instant::now();
+        let error = probe(body).await.unwrap_err();
+        assert_eq!(error.kind(), Kind::Stopped, "{body}: {error}");
+        assert!(began.elapsed() < SOON, "{body}: {:?}", began.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn native_loops_end_as_well() {
+    for body in [
+        "return (('a'):rep(50000)):find(('.-'):rep(10) .. 'b')",
+        "return (('a'):rep(50000)):match(('a*'):rep(20) .. 'b')",
+        "return (('a'):rep(50000)):gsub(('a?'):rep(100) .. ('a'):rep(100) .. 'b', '')",
+        "for _ in (('a'):rep(50000)):gmatch(('.-'):rep(10) .. 'b') do end",
+        "return (('('):rep(50000)):find('%b()')",
+        "return table.move({}, 1, 1 << 60, 2)",
+        "return table.insert(setmetatable({}, { __len = function() return 1 << 60 end }), 1, 1)",
+        "return table.remove(setmetatable({}, { __len = function() return 1 << 60 end }), 1)",
+        "return table.concat(setmetatable({}, { __index = table.concat }), '', 1, 1 << 60)",
+    ] {
+        let began = Instant::now();
+        let error = probe(body).await.unwrap_err();
+        assert!(matches!(error, PluginError::Limit { .. }), "{body}: {error}");
+        assert!(began.elapsed() < SOON, "{body}: {:?}", began.elapsed());
+    }
+    assert_eq!(probe("return (''):rep(1 << 60)").await.unwrap(), "");
+}
+
+#[tokio::test]
+async fn memory_is_bounded() {
+    for body in [
+        "local t = {} for i = 1, 1e9 do t[i] = ('x'):rep(1e6) .. i end",
+        "local s = 'x' while true do s = s .. s end",
+        "local t = {} for i = 1, 1e6 do t[i] = { i } t[i][1] = t end return #t, error(('x'):rep(16e6))",
+    ] {
+        let error = probe(body).await.unwrap_err();
+        assert!(matches!(error, PluginError::Limit { .. } | PluginError::Lua { .. }), "{error}");
+    }
+    is_limit(
+        &probe("local s = 'x' while true do s = s .. s end").await.unwrap_err(),
+        Limit::Memory,
+    );
+    let error = probe("return ('x'):rep(1e9)").await.unwrap_err().to_string();
+    assert!(error.contains("main.lua:1: resulting string too large"), "{error}");
+}
+
+#[tokio::test]
+async fn recursion_is_an_error_not_a_crash() {
+    for body in [
+        "local function f() return 1 + f() end return f()",
+        "local function f() return pcall(f) end return f()",
+        "local function f() return (('x'):gsub('x', f)) end return f()",
+        "local t = {} setmetatable(t, { __index = function(t, k) return t[k .. 'x'] end }) return t.a",
+        "local function f(a, b) table.sort({ 1, 2, 3 }, f) return true end return f()",
+        "return ('x'):find(('('):rep(1000))",
+        "return ('x'):rep(1000):find(('x?'):rep(1000))",
+    ] {
+        // Some end with a value: what counts is that they end.
+        drop(probe(body).await);
+    }
+    assert!(probe("local function f() return 1 + f() end return f()").await.is_err());
+}
+
+#[tokio::test]
+async fn answers_are_bounded() {
+    let check = async |body: &str, expected: &str| {
+        let error = probe(body).await.unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    check("local t = {} t.t = t return t", "nested deeper").await;
+    check("local t = {} for _ = 1, 30 do t = { t, t } end return t", "parts").await;
+    check("return { ('x'):rep(5e6) }", "bytes").await;
+    check("return { 0 / 0 }", "not finite").await;
+    check("return { print }", "a function has no JSON form").await;
+    check("return { 1, x = 2 }", "no JSON form").await;
+    check("return { [1] = 1, [3] = 3 }", "no JSON form").await;
+}
+
+#[tokio::test]
+async fn a_plugin_that_goes_over_again_and_again_is_disabled() {
+    let source = "return { f = function() while true do end end, g = function() return { actions = {} } end }";
+    let adapter = adapter(source).await.unwrap();
+    for _ in 1..STRIKES_MAX {
+        is_limit(&adapter.intent("f", Value::Null).await.unwrap_err(), Limit::Instructions);
+    }
+    adapter.intent("g", Value::Null).await.unwrap();
+    for _ in 0..STRIKES_MAX {
+        is_limit(&adapter.intent("f", Value::Null).await.unwrap_err(), Limit::Instructions);
+    }
+    let error = adapter.intent("g", Value::Null).await.unwrap_err();
+    let reason = format!("`f`: instruction limit exceeded, {STRIKES_MAX} times in a row");
+    assert_eq!(error.to_string(), format!("plugin `p` is disabled: {reason}"));
+    assert_eq!(error.kind(), Kind::Stopped);
+}
+
+/// What a call is that the meter is not asked about for seconds: each instruction takes long.
+const SLOW: &str = "local s = ('x'):rep(16000000) \
+    return { slow = function() while true do s:upper() end end, ok = function() return true end }";
+
+#[tokio::test]
+async fn a_call_that_cannot_be_stopped_is_left_alone() {
+    let registry = built_in(SLOW);
+    let sight = Sight::default();
+    let began = Instant::now();
+    let mut ticks = 0;
+    let mut slow = std::pin::pin!(registry.predicate("p", "slow", &sight, Value::Null));
+    let error = loop {
+        tokio::select! {
+            answer = &mut slow => break answer.unwrap_err(),
+            () = tokio::time::sleep(Duration::from_millis(10)) => ticks += 1,
+        }
+    };
+    is_limit(&error, Limit::Wall);
+    assert!(began.elapsed() < WALL_MAX + SOON, "{:?}", began.elapsed());
+    // The thread of the test, like the daemon's, went on meanwhile.
+    assert!(ticks > 10, "{ticks}");
+    // A fresh VM answers, though the old one is still busy.
+    assert!(registry.predicate("p", "ok", &sight, Value::Null).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn an_adapter_that_is_stuck_says_so_at_once() {
+    let adapter = adapter(SLOW).await.unwrap();
+    is_limit(&adapter.intent("slow", Value::Null).await.unwrap_err(), Limit::Wall);
+    let began = Instant::now();
+    let error = adapter.intent("ok", Value::Null).await.unwrap_err().to_string();
+    assert_eq!(error, "plugin `p` is disabled: `slow`: wall-clock limit exceeded");
+    assert!(began.elapsed() < Duration::from_millis(100));
+}
+
+#[tokio::test]
+async fn a_shared_vm_is_replaced_but_not_for_ever() {
+    let source =
+        "return { bad = function() while true do end end, ok = function() return true end }";
+    let registry = built_in(source);
+    let ask = async |function: &str| {
+        registry.predicate("p", function, &Sight::default(), Value::Null).await
+    };
+    for _ in 0..=RESTARTS_MAX {
+        assert!(ask("ok").await.unwrap().is_some());
+        for _ in 0..STRIKES_MAX {
+            is_limit(&ask("bad").await.unwrap_err(), Limit::Instructions);
+        }
+    }
+    let error = ask("ok").await.unwrap_err().to_string();
+    assert!(
+        error.starts_with("plugin `p` is disabled: `bad`: instruction limit exceeded"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn callers_that_go_away_leave_the_vm_usable() {
+    let registry = built_in(
+        "return { bad = function() while true do end end, ok = function() return true end }",
+    );
+    for _ in 0..2 {
+        let sight = Sight::default();
+        let bad = registry.predicate("p", "bad", &sight, Value::Null);
+        drop(tokio::time::timeout(Duration::from_millis(1), bad).await);
+    }
+    assert!(registry.predicate("p", "ok", &Sight::default(), Value::Null).await.unwrap().is_some());
+}
