@@ -232,7 +232,7 @@ fn run(
     shared.set_busy(None);
     drop(started.send(Ok(())));
     let mut strikes = 0;
-    while !shared.disabled.get().is_some() {
+    while shared.disabled.get().is_none() {
         let Some(job) = jobs.blocking_recv() else { return };
         shared.set_busy(Some(Instant::now()));
         // A panic here would be a fault of ours or of the bindings; it ends this VM only.

@@ -137,14 +137,14 @@ fn gmatch(
     pattern: LuaString,
     init: Option<i64>,
 ) -> mlua::Result<mlua::Function> {
-    // Past the end is one past the end: nothing matches there, not even nothing.
     let next = Cell::new(offset(init, text.as_bytes().len()));
     let last = Cell::new(None);
     lua.create_function(move |lua, ()| {
         let (text, pattern) = (text.as_bytes(), pattern.as_bytes());
         let mut values = MultiValue::new();
+        let Some(from) = next.get() else { return Ok(values) };
         let mut matcher = Matcher::new(&text, &pattern, &meter);
-        for start in next.get().map_or(1..=0, |next| next..=text.len()) {
+        for start in from..=text.len() {
             if let Some(end) = matcher.at(start)?
                 && last.get() != Some(end)
             {

@@ -7,7 +7,7 @@ use greenroom_plugin::limits::{RESTARTS_MAX, STRIKES_MAX, WALL_MAX};
 use greenroom_plugin::{Kind, Limit, PluginError, Sight};
 use serde_json::Value;
 
-/// Generous: these are debug builds on a shared machine. What is measured is in docs/plugins.md.
+/// Generous: these are debug builds on a shared machine.
 const SOON: Duration = Duration::from_millis(2_500);
 
 #[track_caller]
