@@ -16,6 +16,12 @@ const DEPTH_MAX: usize = 200;
 
 const ESCAPE: u8 = b'%';
 
+/// Characters that make a text a pattern.
+pub(super) const SPECIAL: &[u8] = b"^$*+?.([%-";
+
+/// Bytes that a plain search passes in the time of one step of a pattern, about.
+pub(super) const BYTES_PER_STEP: usize = 16;
+
 /// What was captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Length {
@@ -58,6 +64,32 @@ impl<'a> Matcher<'a> {
         self.level = 0;
         self.depth = 0;
         self.go(start, 0)
+    }
+
+    /// The first match from a place on; returns where it begins and ends.
+    pub(super) fn from(&mut self, start: usize) -> Result<Option<(usize, usize)>, Error> {
+        let literal = self.first_literal();
+        let mut start = start;
+        while start <= self.source.len() {
+            if let Some(literal) = literal {
+                // Most patterns begin with a character that most places do not have.
+                let Some(skipped) = memchr::memchr(literal, &self.source[start..]) else { break };
+                self.meter.step(skipped / BYTES_PER_STEP)?;
+                start += skipped;
+            }
+            if let Some(end) = self.at(start)? {
+                return Ok(Some((start, end)));
+            }
+            start += 1;
+        }
+        Ok(None)
+    }
+
+    /// The character that every match begins with, if the pattern says so plainly.
+    fn first_literal(&self) -> Option<u8> {
+        let first = self.byte(0).filter(|it| !SPECIAL.contains(it) && *it != b')')?;
+        let repeated = matches!(self.byte(1), Some(b'*' | b'?' | b'-'));
+        (!repeated).then_some(first)
     }
 
     /// How many values a match has: the captures, or the whole if there are none.

@@ -6,12 +6,9 @@ use std::rc::Rc;
 use mlua::{Error, Lua, MultiValue, String as LuaString, Table, Value as LuaValue};
 
 use super::native::BYTES_PER_INSTRUCTION;
-use super::pattern::{Captured, Matcher};
+use super::pattern::{BYTES_PER_STEP, Captured, Matcher, SPECIAL};
 use crate::limits::STRING_MAX;
 use crate::meter::Meter;
-
-/// Characters that make a text a pattern.
-const SPECIAL: &[u8] = b"^$*+?.([%-";
 
 /// The functions, by their names in `string`.
 pub(super) fn table(lua: &Lua, meter: &Rc<Meter>) -> mlua::Result<Table> {
@@ -67,25 +64,19 @@ fn find(
     }
     let (anchored, pattern) = unanchored(&pattern);
     let mut matcher = Matcher::new(&text, pattern, meter);
-    for start in init..=text.len() {
-        if let Some(end) = matcher.at(start)? {
-            let mut values = MultiValue::new();
-            if plain.is_some() {
-                values.push_back(lua.pack(start + 1)?);
-                values.push_back(lua.pack(end)?);
-            }
-            captures(lua, &matcher, start, end, plain.is_none(), &mut values)?;
-            return Ok(values);
-        }
-        if anchored {
-            break;
-        }
+    let found = match anchored {
+        true => matcher.at(init)?.map(|end| (init, end)),
+        false => matcher.from(init)?,
+    };
+    let Some((start, end)) = found else { return nothing() };
+    let mut values = MultiValue::new();
+    if plain.is_some() {
+        values.push_back(lua.pack(start + 1)?);
+        values.push_back(lua.pack(end)?);
     }
-    nothing()
+    captures(lua, &matcher, start, end, plain.is_none(), &mut values)?;
+    Ok(values)
 }
-
-/// Bytes that a plain search passes in the time of one step of a pattern, about.
-const BYTES_PER_STEP: usize = 16;
 
 fn unanchored(pattern: &[u8]) -> (bool, &[u8]) {
     pattern.strip_prefix(b"^").map_or((false, pattern), |rest| (true, rest))
@@ -144,15 +135,15 @@ fn gmatch(
         let mut values = MultiValue::new();
         let Some(from) = next.get() else { return Ok(values) };
         let mut matcher = Matcher::new(&text, &pattern, &meter);
-        for start in from..=text.len() {
-            if let Some(end) = matcher.at(start)?
-                && last.get() != Some(end)
-            {
+        let mut from = from;
+        while let Some((start, end)) = matcher.from(from)? {
+            if last.get() != Some(end) {
                 next.set(Some(end));
                 last.set(Some(end));
                 captures(lua, &matcher, start, end, true, &mut values)?;
                 return Ok(values);
             }
+            from = start + 1;
         }
         next.set(None);
         Ok(values)
