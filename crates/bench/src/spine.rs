@@ -8,6 +8,7 @@
 //! Invariant: everything runs in a folder of its own and nothing is left behind, also on failure.
 
 mod answers;
+mod automation;
 mod control;
 mod create;
 mod crowd;
@@ -29,6 +30,7 @@ mod terminal;
 mod tmux;
 mod turns;
 mod wait;
+mod wright;
 
 use std::fs;
 use std::path::PathBuf;
@@ -73,6 +75,7 @@ const MEASUREMENTS: &[(&str, Measurement)] = &[
     ("repaint", repaint::measure),
     ("looks", looks::measure),
     ("answers", answers::measure),
+    ("automation", automation::measure),
     ("crowd", crowd::measure),
     ("full", full::measure),
 ];

@@ -56,6 +56,11 @@ impl<'a> Ours<'a> {
         Terminal::start(size, &words(&[&program, "attach", name]), &self.environment())
     }
 
+    /// Where the daemon speaks the ptywright protocol.
+    pub(crate) fn ptywright(&self) -> PathBuf {
+        self.home.join("run/ptywright.sock")
+    }
+
     pub(crate) fn connect(&self) -> Result<Connection> {
         let identity = Identity {
             client: concat!("greenroom-bench ", env!("CARGO_PKG_VERSION")).to_owned(),
