@@ -1,0 +1,60 @@
+-- States of claude-code that hang on more than a screen: what was asked before, how long it is quiet.
+
+return function(check, host, here)
+  local folder = here .. "/../claude-code"
+  local exports = host.load(folder)
+
+  local function screen(name)
+    return host.read(folder .. "/fixtures/" .. name .. ".txt")
+  end
+
+  local function state(name, shown, more, want, evidence)
+    local input = host.input(shown, more)
+    input.stable_ms = more.stable_ms
+    local out = exports.classify(input)
+    check(name, out.state == want and (not evidence or out.evidence == evidence), out.state .. ": " .. out.evidence)
+    return out
+  end
+
+  local cancelling = "cancel intent recently applied; screen not yet stable"
+  state("blank", "", {}, "starting", "no screen evidence yet")
+  state("blank behind a prompt", "\n\n", { last_intent = "prompt_submitted" }, "thinking", "no screen evidence yet")
+  state("another program", "some other words", {}, "ready", "no Claude Code-specific evidence detected")
+  state("cancelling", screen("thinking"), { last_intent = "cancelling", stable_ms = 10 }, "cancelling", cancelling)
+  state("cancelling without a clock", screen("streaming"), { last_intent = "cancelling" }, "cancelling", cancelling)
+  state("cancelled", screen("interrupted"), { last_intent = "cancelling", stable_ms = 300 }, "waiting_for_user_input")
+  state("cancelled without a clock", screen("interrupted"), { last_intent = "cancelling" }, "waiting_for_user_input")
+  state("a poll sees the end of a turn", screen("completed"), { last_intent = "prompt_submitted" }, "completed_turn",
+    "completion marker plus input prompt visible without active work")
+  state("a turn just sent", screen("ready"), { last_intent = "prompt_submitted", stable_ms = 300 }, "thinking",
+    "turn in flight; no accepted completion marker on screen")
+  state("a paste that was not sent", screen("composer_pasted"), { last_intent = "prompt_submitted", stable_ms = 300 },
+    "waiting_for_user_input", "submitted prompt still visible without active work")
+  state("usage that was asked for", screen("usage"), { last_intent = "prompt_submitted", stable_ms = 300 },
+    "completed_turn", "stable usage screen detected")
+  state("an old prompt glyph", "✻ Cooked for 3s\n\n❯", { last_intent = "prompt_submitted", stable_ms = 300 }, "completed_turn")
+  state("an old dialog", "Do you want to proceed?\n❯ 1. Yes\n  2. No", {}, "waiting_for_permission")
+  state("keys in brackets", "Run it? [Enter] yes  [Esc] no", {}, "waiting_for_permission")
+  state("a question without options", "Bash command\n\n ls\n\nDo you want to proceed?", {}, "waiting_for_permission",
+    "suppressed permission dialog detected")
+  state("an old spinner", "✻ Thinking… (3s · esc to interrupt)", {}, "thinking")
+  state("only the welcome", "Welcome to Claude Code v2.1.197\n.....\n", {}, "starting", "welcome screen visible")
+  state("enter plan mode", ("─"):rep(80) .. "\n Enter plan mode?\n\n ❯ 1. Yes, enter plan mode\n   2. No, start now", {},
+    "waiting_for_enter_plan_mode", "enter plan mode dialog detected")
+
+  local out = state("an id of a dialog", ("─"):rep(80) .. "\n Bash command\n\n   git status --short\n   Show it\n\n Do you want to proceed?\n ❯ 1. Yes\n   2. No", {},
+    "waiting_for_permission")
+  check("the id is the known one", out.metadata.dialog_id == "dcc4608b", out.metadata.dialog_id)
+
+  out = state("marks of a turn", screen("completed"), { last_intent = "prompt_submitted", stable_ms = 300, markers = { turn_start = 5 }, cursor = 90 },
+    "completed_turn")
+  check("marks are given on", out.metadata.transcript.turn_start == 5 and out.metadata.transcript.turn_end == 90, "no marks")
+
+  for name, want in pairs({
+    ready = "empty", completed = "empty", composer_text = "text", composer_pasted = "pasted", trust = "absent",
+    permission_bash = "absent", quoted_in_composer = "pasted", queued_prompt = "empty", cancelled_prompt_returned = "text",
+  }) do
+    local got = exports.composer_state({ screen = screen(name) })
+    check("composer of " .. name, got == want, got)
+  end
+end

@@ -1,0 +1,19 @@
+-- The intents of the shell adapter, and screens that were not worth a recording.
+
+return function(check, host, here)
+  local exports = host.load(here .. "/../shell")
+  local plan = exports.run({ command = "ls" })
+  check("run types", plan.actions[2].type == "text" and plan.actions[3].value == "enter", "other keys")
+  check("several lines are pasted", exports.run({ command = "a\nb" }).actions[2].type == "bracketed_paste", "typed")
+  check("run wants a command", not pcall(exports.run, {}), "accepted nothing")
+  check("run takes no keys", not pcall(exports.run, { command = "a\3" }), "accepted a key")
+  check("interrupt", exports.interrupt().actions[1].type == "interrupt", "other keys")
+  check("eof", exports.eof().actions[1].type == "eof", "other keys")
+  for screen, want in pairs({
+    [""] = "starting", ["bash-5.2$"] = "prompt", ["~/src ❯"] = "prompt", ["copied 50%"] = "running", ["host%"] = "prompt",
+    ["user@host:~$ exit\nexit"] = "exited", ["user@host:~$ ls"] = "running",
+  }) do
+    local out = exports.classify(host.input(screen))
+    check("shell `" .. screen .. "`", out.state == want, out.state)
+  end
+end
