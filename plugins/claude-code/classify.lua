@@ -1,0 +1,295 @@
+-- The state of Claude Code from its screen, in a fixed order: what is asked comes before work, work
+-- before errors, errors before the end of a turn.
+--
+-- The evidence texts and the confidences are a contract with clients; the fixtures hold them.
+
+local text = require("text")
+local layout = require("layout")
+local dialogs = require("dialogs")
+local turns = require("turn")
+
+-- The dialog of the last screen, for the intents that answer it. Each adapter has its own Lua, so
+-- this is never somebody else's dialog.
+local seen = { dialog = nil, composer = "absent" }
+
+local DIALOG_STATES = {
+  login = { "waiting_for_login", 0.86, "login / sign-in dialog detected" },
+  trust = { "waiting_for_trust", 0.86, "workspace trust dialog detected" },
+  model = { "waiting_for_model_select", 0.82, "model picker dialog detected" },
+  enter_plan = { "waiting_for_enter_plan_mode", 0.82, "enter plan mode dialog detected" },
+  plan = { "waiting_for_plan_approval", 0.8, "plan approval text detected" },
+  permission = { "waiting_for_permission", 0.84, "permission or approval prompt text detected" },
+  suppressed = { "waiting_for_permission", 0.72, "suppressed permission dialog detected" },
+  question = { "waiting_for_user_input", 0.82, "question dialog detected" },
+}
+
+-- The dialogs that come up in the middle of a turn.
+local IN_TURN = { permission = true, suppressed = true, plan = true, enter_plan = true, question = true }
+
+local MODES = {
+  { "bypass permissions on", "bypass" },
+  { "auto mode on", "auto" },
+  { "plan mode on", "plan" },
+  { "accept edits on", "accept_edits" },
+}
+
+local function status_of(view)
+  local status = {}
+  for _, row in ipairs(view.footer) do
+    for _, mode in ipairs(MODES) do
+      if text.has(row, mode[1]) then
+        status.permission_mode = mode[2]
+      end
+    end
+    -- A status line of one's own shows the model in brackets.
+    status.model = row:match("%[([^%[%]]+)%]") or status.model
+    status.effort = row:match("● (%a+) · /effort") or status.effort
+  end
+  if not status.model then
+    for i = 1, math.min(12, #view.rows) do
+      local model = view.rows[i]:match("^│%s+(%S.-) · .-│")
+      if model and (text.has(model, "Opus") or text.has(model, "Sonnet") or text.has(model, "Haiku") or text.has(model, "claude")) then
+        status.model = model
+        break
+      end
+    end
+  end
+  return next(status) and status or nil
+end
+
+local function usage_of(lines)
+  local usage, title = {}, nil
+  for _, row in ipairs(lines) do
+    local key, value = row:match("^%s*(Total [^:]+):%s+(.+)$")
+    if key then
+      key = key:gsub("^Total ", "total_"):gsub("[%(%)]", ""):gsub("%s+", "_"):lower()
+      usage[key] = value
+    end
+    usage.cost_usd = usage.cost_usd or tonumber(row:match("Total cost:%s+%$([%d%.]+)"))
+    local percent = row:match("(%d+)%% used")
+    if percent then
+      usage.limits = usage.limits or {}
+      usage.limits[#usage.limits + 1] = { name = title, used_percent = tonumber(percent) }
+    elseif row ~= "" then
+      title = text.trim(row)
+    end
+  end
+  return usage
+end
+
+-- An editor that Claude Code started has the whole screen, with the file it was given at its foot.
+local function is_editor(view)
+  if view.composer then
+    return false
+  end
+  local rows = view.rows
+  for i = math.max(1, #rows - 2), #rows do
+    if rows[i]:find("claude%-prompt%-[%w%-]+%.md") or text.has(rows[i], "Save and close editor to continue") then
+      return true
+    end
+  end
+  return false
+end
+
+-- Work goes on: Claude Code says how to stop it under the composer, or its star turns above.
+local function is_active(view, turn)
+  for _, row in ipairs(view.footer) do
+    if text.has(row, "esc to interrupt") then
+      return true
+    end
+  end
+  if turn.progress then
+    return true
+  end
+  if not view.composer and not view.framed then
+    for i = math.max(1, #view.rows - 2), #view.rows do
+      if text.has(view.rows[i], "esc to interrupt") then
+        return true
+      end
+    end
+  end
+  return false
+end
+
+local function connection_error(view)
+  if view.composer then
+    return nil
+  end
+  for _, row in ipairs(view.rows) do
+    local trimmed = text.trim(row)
+    if text.starts(trimmed, "Unable to connect to Anthropic services") then
+      return turns.error_of(trimmed)
+    end
+  end
+end
+
+local function is_welcome(view)
+  for i = 1, math.min(15, #view.rows) do
+    if text.has(view.rows[i], "Welcome to Claude Code") or text.has(view.rows[i], "Claude Code v") then
+      return true
+    end
+  end
+  return false
+end
+
+local Answer = {}
+Answer.__index = Answer
+
+function Answer:as(state, confidence, evidence)
+  self.out.state = state
+  self.out.confidence = confidence
+  self.out.evidence = evidence
+  return self.out
+end
+
+function Answer:maybe(state, confidence)
+  self.out.candidates[#self.out.candidates + 1] = { state = state, confidence = confidence }
+end
+
+function Answer:add(metadata)
+  for key, value in pairs(metadata or {}) do
+    self.out.metadata[key] = value
+  end
+end
+
+local function show_turn(answer, turn, input, ended)
+  local shown = {}
+  if ended then
+    shown.text = turn.text
+    shown.stopped = turn.stopped
+  else
+    shown.partial_text = turn.text
+    shown.progress = turn.progress
+  end
+  if next(shown) then
+    answer:add({ turn = shown })
+  end
+  if #turn.tools > 0 then
+    answer:add({ tools = turn.tools })
+  end
+  local begun = input.markers and input.markers.turn_start
+  if begun then
+    answer:add({ transcript = { turn_start = begun, turn_end = ended and input.cursor or nil } })
+  end
+end
+
+local function of_dialog(answer, dialog, input, stable)
+  answer:add(dialog.metadata)
+  if dialog.kind == "usage" then
+    answer:add({ usage = usage_of(dialog.lines) })
+    if input.last_intent == "prompt_submitted" and stable then
+      return answer:as("completed_turn", 0.86, "stable usage screen detected")
+    end
+    return answer:as("usage_screen", 0.74, "usage screen detected")
+  end
+  if dialog.kind == "local_ui" then
+    return answer:as("local_ui_screen", 0.68, "local UI screen detected")
+  end
+  answer:add({ dialog_id = dialog.id, options = dialog.options })
+  return answer:as(table.unpack(DIALOG_STATES[dialog.kind]))
+end
+
+-- The composer is there and nothing works: a turn ended, or none was begun.
+local function of_composer(answer, view, turn, input, stable)
+  local submitted = input.last_intent == "prompt_submitted"
+  if submitted and view.composer.state ~= "empty" then
+    answer:add({ composer = view.composer.state })
+    return answer:as("waiting_for_user_input", 0.68, "submitted prompt still visible without active work")
+  end
+  if not submitted then
+    answer:maybe("ready", 0.5)
+    show_turn(answer, turn, input, true)
+    return answer:as("waiting_for_user_input", 0.62, "input prompt glyph detected")
+  end
+  local ended = turn.done or turn.stopped
+  -- With the duration of turns switched off an answer and a quiet screen are all there is.
+  if not ended and not (stable and turn.answered) then
+    show_turn(answer, turn, input, false)
+    answer:maybe("completed_turn", 0.3)
+    return answer:as("thinking", 0.6, "turn in flight; no accepted completion marker on screen")
+  end
+  show_turn(answer, turn, input, true)
+  if stable then
+    return answer:as("completed_turn", 0.78, "stable input prompt after prompt submission")
+  end
+  answer:maybe("thinking", 0.3)
+  return answer:as("completed_turn", 0.7, "completion marker plus input prompt visible without active work")
+end
+
+local function blank(answer, last_intent)
+  local state = "starting"
+  if last_intent == "cancelling" then
+    state = "cancelling"
+  elseif last_intent == "prompt_submitted" then
+    state = "thinking"
+  end
+  return answer:as(state, 0.35, "no screen evidence yet")
+end
+
+local function decide(answer, view, input)
+  local threshold = input.completed_turn_stable_ms or 300
+  local stable = input.stable_ms ~= nil and input.stable_ms >= threshold
+  if #view.rows == 0 then
+    return blank(answer, input.last_intent)
+  end
+  local editor = is_editor(view)
+  local dialog = not editor and dialogs.read(view) or nil
+  local turn = turns.read(view.rows, view.above)
+  local active = not dialog and not editor and is_active(view, turn)
+  seen.dialog = dialog and dialog.id and dialog or nil
+
+  if input.last_intent == "cancelling" then
+    local settled = stable or (input.stable_ms == nil and (dialog ~= nil or view.composer ~= nil and not active))
+    if not settled then
+      return answer:as("cancelling", 0.72, "cancel intent recently applied; screen not yet stable")
+    end
+  end
+  if editor then
+    return answer:as("waiting_for_external_editor", 0.78, "external editor active")
+  end
+  if dialog then
+    if IN_TURN[dialog.kind] then
+      show_turn(answer, turn, input, false)
+    end
+    return of_dialog(answer, dialog, input, stable)
+  end
+  if active then
+    show_turn(answer, turn, input, false)
+    answer:add({ error = turn.retrying })
+    return answer:as("thinking", 0.76, "active work indicator detected")
+  end
+  local failure = view.composer and turn.error or connection_error(view)
+  if failure and not (view.composer and view.composer.state ~= "empty" and input.last_intent == "prompt_submitted") then
+    answer:add({ error = failure })
+    return answer:as("error", 0.72, "visible error banner detected")
+  end
+  if view.composer then
+    return of_composer(answer, view, turn, input, stable)
+  end
+  if is_welcome(view) then
+    return answer:as("starting", 0.7, "welcome screen visible")
+  end
+  local out = blank(answer, input.last_intent)
+  if out.state == "starting" then
+    out.state = "ready"
+  end
+  return answer:as(out.state, 0.2, "no Claude Code-specific evidence detected")
+end
+
+local function classify(input)
+  local view = layout.read(input.screen or "")
+  seen.dialog = nil
+  seen.composer = view.composer and view.composer.state or "absent"
+  seen.composer_rows = view.composer and view.composer.bottom - view.composer.top - 1 or 0
+  local answer = setmetatable({
+    out = { sequence = input.sequence, candidates = {}, metadata = {} },
+  }, Answer)
+  local out = decide(answer, view, input)
+  out.metadata.status = status_of(view)
+  if next(out.metadata) == nil then
+    out.metadata = nil
+  end
+  return out
+end
+
+return { classify = classify, seen = seen }

@@ -1,0 +1,280 @@
+-- What a caller can have done: each function turns its params into a plan of actions.
+--
+-- How the real program takes keys was tried with Claude Code 2.1.197; README.md has the findings
+-- that these plans rest on.
+
+local seen = require("classify").seen
+local text = require("text")
+local action = ptywright.action
+
+local intents = {}
+
+-- Enter behind a digit would answer the *next* dialog: the digit alone has already accepted.
+-- Where the dialog has no frame it is not the program this was tried with, and Enter is pressed.
+local function number_keys(number)
+  local framed = seen.dialog and seen.dialog.framed
+  local keys = { action.text(tostring(number)) }
+  if not framed then
+    keys[2] = action.key("enter")
+  end
+  return { actions = keys }
+end
+
+local function wanted(params, name)
+  local value = params[name]
+  if value ~= nil and type(value) ~= "string" then
+    error("invalid_params: `" .. name .. "` must be a string", 0)
+  end
+  return value
+end
+
+-- A caller may name the dialog it decided on; another one has come up since if the ids differ.
+local function check_dialog(params)
+  local id = wanted(params, "dialog_id")
+  if not id then
+    return
+  end
+  local shown = seen.dialog and seen.dialog.id
+  if id ~= shown then
+    local now = shown and ("the screen shows `" .. shown .. "`") or "no dialog is open"
+    error("stale_dialog: `" .. id .. "` is not open, " .. now, 0)
+  end
+end
+
+local function checked_prompt(params)
+  local prompt = wanted(params, "prompt")
+  if not prompt then
+    error("invalid_params: `prompt` is required", 0)
+  end
+  -- A control character would end the paste or press a key; tab and newline are text.
+  prompt = prompt:gsub("\r\n?", "\n"):gsub("[%z\1-\8\11-\31\127]", "")
+  return prompt
+end
+
+-- As typed text a prompt can be more than text: `!` in front runs a shell command at once, and a
+-- backslash at the end makes Enter a newline. A blank at that side keeps it a prompt. A slash stays:
+-- commands may come through here.
+local function safe_prompt(prompt)
+  if text.starts(prompt, "!") then
+    prompt = " " .. prompt
+  end
+  if prompt:sub(-1) == "\\" then
+    prompt = prompt .. " "
+  end
+  return prompt
+end
+
+-- Empties the composer, where a cancelled prompt may have come back. Each Ctrl+U takes a line or a
+-- line break, and none of them does harm to an empty composer, as Escape or Ctrl+C would.
+local function clear_composer(actions)
+  if seen.composer ~= "text" and seen.composer ~= "pasted" then
+    return
+  end
+  actions[#actions + 1] = action.key("ctrl_e")
+  for _ = 1, 2 * math.max(1, seen.composer_rows or 1) do
+    actions[#actions + 1] = action.key("ctrl_u")
+  end
+end
+
+function intents.send_prompt(params)
+  local prompt = checked_prompt(params)
+  if text.trim(prompt) == "" then
+    return { actions = {}, last_intent = "" }
+  end
+  local actions = {}
+  clear_composer(actions)
+  actions[#actions + 1] = action.mark_transcript("turn_start")
+  actions[#actions + 1] = action.bracketed_paste(safe_prompt(prompt))
+  actions[#actions + 1] = action.key("enter")
+  return { actions = actions, last_intent = "prompt_submitted" }
+end
+
+function intents.steer(params)
+  local prompt = checked_prompt(params)
+  if text.trim(prompt) == "" then
+    error("invalid_params: `prompt` is empty", 0)
+  end
+  return { actions = { action.bracketed_paste(safe_prompt(prompt)), action.key("enter") } }
+end
+
+-- The number of the option that says yes, unless it is the one Enter would take anyway.
+local function yes_elsewhere()
+  local yes
+  for _, option in ipairs(seen.dialog and seen.dialog.options or {}) do
+    if option.label:find("^Yes") then
+      if option.selected then
+        return nil
+      end
+      yes = yes or option.index
+    end
+  end
+  return yes
+end
+
+function intents.approve(params)
+  check_dialog(params)
+  local number = yes_elsewhere()
+  if number then
+    return number_keys(number)
+  end
+  return { actions = { action.key("enter") } }
+end
+
+function intents.deny(params)
+  check_dialog(params)
+  return { actions = { action.key("escape") } }
+end
+
+function intents.approve_trust(params)
+  check_dialog(params)
+  return number_keys(1)
+end
+
+function intents.deny_trust(params)
+  check_dialog(params)
+  return number_keys(2)
+end
+
+local function labels(options)
+  local names = {}
+  for i, option in ipairs(options) do
+    names[i] = "`" .. option.label .. "`"
+  end
+  return #names > 0 and table.concat(names, ", ") or "none"
+end
+
+-- A number, a number in words, or a label: first the same, then contained, both without case.
+local function pick(wish, options)
+  local number = math.tointeger(tonumber(wish))
+  if number then
+    local most = #options > 0 and #options or 9
+    if number < 1 or number > most then
+      error(string.format("invalid_params: option %d is not in 1..%d", number, most), 0)
+    end
+    return number
+  end
+  if type(wish) ~= "string" or wish == "" then
+    error("invalid_params: `index` must be a whole number, or `option` a number or a label", 0)
+  end
+  local lower = wish:lower()
+  for _, option in ipairs(options) do
+    if option.label:lower() == lower then
+      return option.index
+    end
+  end
+  for _, option in ipairs(options) do
+    if text.has(option.label:lower(), lower) then
+      return option.index
+    end
+  end
+  error("invalid_params: no option `" .. wish .. "`; there are: " .. labels(options), 0)
+end
+
+function intents.choose_option(params)
+  check_dialog(params)
+  local wish = params.index
+  if wish == nil then
+    wish = params.option
+  end
+  if wish == nil then
+    wish = params.choice
+  end
+  if wish == nil then
+    error("invalid_params: `index` or `option` is required", 0)
+  end
+  return number_keys(pick(wish, seen.dialog and seen.dialog.options or {}))
+end
+
+function intents.cancel()
+  return { actions = { action.key("escape") }, last_intent = "cancelling" }
+end
+
+function intents.force_cancel()
+  return { actions = { action.key("escape"), action.key("escape") }, last_intent = "cancelling" }
+end
+
+local ALIASES = {
+  ["return"] = "enter",
+  esc = "escape",
+  del = "delete",
+  ins = "insert",
+  pageup = "page_up",
+  pagedown = "page_down",
+  backtab = "shift_tab",
+}
+
+local KEYS = {}
+for name in ("enter escape tab shift_tab backspace delete space up down right left home end page_up page_down insert"):gmatch("%S+") do
+  KEYS[name] = true
+end
+for letter in ("abcdefgklnopqrstuvwxyz"):gmatch(".") do
+  KEYS["ctrl_" .. letter] = true
+end
+for number = 1, 12 do
+  KEYS["f" .. number] = true
+end
+
+function intents.key(params)
+  local name = wanted(params, "key")
+  if not name or name == "" then
+    error("invalid_params: `key` is required", 0)
+  end
+  local plain = name:lower():gsub("[%-%+]", "_")
+  plain = ALIASES[plain] or plain
+  -- A single sign such as `-` or `y` is typed, whatever it would be called.
+  if #name > 1 and KEYS[plain] then
+    return { actions = { action.key(plain) } }
+  end
+  return { actions = { action.text(name) } }
+end
+
+function intents.dismiss_welcome()
+  return { actions = { action.key("enter") } }
+end
+
+function intents.expand()
+  return { actions = { action.key("ctrl_o") } }
+end
+
+function intents.model_effort_left()
+  return { actions = { action.key("left") } }
+end
+
+function intents.model_effort_right()
+  return { actions = { action.key("right") } }
+end
+
+function intents.slash_command(params)
+  local command = wanted(params, "command") or wanted(params, "name")
+  command = command and text.trim(command)
+  if not command or command == "" or command == "/" then
+    error("invalid_params: `command` is required, such as `usage`", 0)
+  end
+  if command:find("[\r\n]") then
+    error("invalid_params: `command` must be one line", 0)
+  end
+  if not text.starts(command, "/") then
+    command = "/" .. command
+  end
+  local actions = {}
+  if params.dismiss_welcome == true then
+    actions[1] = action.key("enter")
+  end
+  clear_composer(actions)
+  actions[#actions + 1] = action.bracketed_paste(command)
+  actions[#actions + 1] = action.key("enter")
+  return { actions = actions }
+end
+
+function intents.attach_file(params)
+  local path = wanted(params, "path")
+  if not path or text.trim(path) == "" then
+    error("invalid_params: `path` is required", 0)
+  end
+  if path:find("%c") then
+    error("invalid_params: `path` must be one line without control characters", 0)
+  end
+  return { actions = { action.bracketed_paste(path) } }
+end
+
+return intents

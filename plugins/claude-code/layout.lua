@@ -1,0 +1,144 @@
+-- Where things are on the screen: the composer, the rows under it, or the dialog in their place.
+--
+-- This is what keeps words apart from the things they name. Claude Code draws its answers with two
+-- columns to their left, and only its own frame starts in the first column. At the bottom there is
+-- either the composer, between two rules, or a dialog, under one rule, and never both. So a dialog
+-- quoted in an answer, in a prompt or in a file stands above the composer and is not looked at.
+--
+-- Where no rule is to be seen (a dialog taller than the screen, another program), the whole screen
+-- is taken for the dialog, and a row with the prompt glyph at the very end for the composer.
+
+local text = require("text")
+
+local layout = {}
+
+-- Eight of these in the first column are a rule. It may carry a name at its right.
+local RULE = ("─"):rep(8)
+local PROMPT = "❯"
+local SHELL = "!"
+
+-- What an empty composer shows in grey; in plain text it looks typed.
+local PLACEHOLDERS = { '^Try "', "^Press up to edit queued messages$" }
+
+local function is_rule(row)
+  return text.starts(row, RULE)
+end
+
+local function is_prompt(row)
+  return text.starts(row, PROMPT) or text.starts(row, SHELL)
+end
+
+local function typed(rows, first, last)
+  local lines = {}
+  for i = first, last do
+    local row = rows[i]
+    if i == first then
+      row = text.starts(row, PROMPT) and row:sub(#PROMPT + 1) or row:sub(2)
+      row = text.trim(row)
+    else
+      row = row:gsub("^  ", "")
+    end
+    lines[#lines + 1] = row
+  end
+  return text.trim_right(table.concat(lines, "\n"))
+end
+
+local function holds(value)
+  if value == "" then
+    return "empty"
+  end
+  for _, placeholder in ipairs(PLACEHOLDERS) do
+    if value:find(placeholder) then
+      return "empty"
+    end
+  end
+  if value:find("%[Pasted text #%d+") then
+    return "pasted"
+  end
+  return "text"
+end
+
+local function composer(rows, top, bottom, framed)
+  local value = typed(rows, top + 1, bottom - 1)
+  local state = holds(value)
+  return {
+    top = top,
+    bottom = bottom,
+    framed = framed,
+    shell = text.starts(rows[top + 1], SHELL),
+    text = state == "empty" and "" or value,
+    state = state,
+  }
+end
+
+-- The last two rules, from the bottom up.
+local function last_rules(rows)
+  local found = {}
+  for i = #rows, 1, -1 do
+    if is_rule(rows[i]) then
+      found[#found + 1] = i
+      if #found == 2 then
+        break
+      end
+    end
+  end
+  return found[1], found[2]
+end
+
+local function bare_composer(rows)
+  local last = rows[#rows]
+  if not last then
+    return nil
+  end
+  local rest = text.starts(last, PROMPT) and text.trim(last:sub(#PROMPT + 1))
+  if rest and not rest:find("^%d+%.%s") or last:find("^%s*>$") then
+    return composer(rows, #rows - 1, #rows + 1, false)
+  end
+end
+
+-- A question has a rule of its own above its last option, a plan one above its question.
+local function belongs_to_rule_above(rows, from)
+  local first = from + 1
+  while rows[first] == "" do
+    first = first + 1
+  end
+  local row = rows[first] or ""
+  return row:find("%d+%. Chat about this$") ~= nil or text.has(row, "has written up a plan")
+end
+
+-- Reads a screen: `rows`, and either `composer` with `footer`, or `dialog` with `framed`.
+-- `above` is the last row that belongs to the conversation.
+function layout.read(screen)
+  local rows = text.rows(screen)
+  local view = { rows = rows, footer = {}, above = #rows }
+  local last, previous = last_rules(rows)
+
+  if previous and last > previous + 1 and is_prompt(rows[previous + 1]) then
+    view.composer = composer(rows, previous, last, true)
+  elseif not last then
+    view.composer = bare_composer(rows)
+  end
+
+  if view.composer then
+    view.above = view.composer.top - (view.composer.framed and 1 or 0)
+    for i = view.composer.bottom + 1, #rows do
+      view.footer[#view.footer + 1] = rows[i]
+    end
+    return view
+  end
+
+  local start = last
+  if last and previous and belongs_to_rule_above(rows, last) then
+    start = previous
+    view.inner_rule = last
+  end
+  view.framed = start ~= nil
+  view.above = start and start - 1 or 0
+  view.dialog = {}
+  for i = (start or 0) + 1, #rows do
+    view.dialog[#view.dialog + 1] = rows[i]
+  end
+  return view
+end
+
+return layout

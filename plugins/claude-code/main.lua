@@ -1,0 +1,35 @@
+-- The claude-code adapter: what a host may call. Each part has its own file.
+--
+--   layout    where the composer or the dialog is      dialogs   which dialog, what it asks
+--   turn      what the conversation shows              classify  the state
+--   intents   params to keys                           waits     what to wait for
+--   catalog   what `describe` says                     text      rows, trimming, ids
+
+local classifier = require("classify")
+local catalog = require("catalog")
+local layout = require("layout")
+
+local exports = { classify = classifier.classify }
+
+for name, intent in pairs(require("intents")) do
+  exports[name] = function(params)
+    return intent(params or {})
+  end
+end
+
+for name, wait in pairs(require("waits")) do
+  exports[name] = wait
+end
+
+function exports.describe()
+  return catalog
+end
+
+-- What the composer holds: "empty", "text", "pasted", or "absent" where a dialog has its place.
+-- A host that submits asks this between its paste and its Enter, and again behind the Enter.
+function exports.composer_state(input)
+  local view = layout.read(input.screen or "")
+  return view.composer and view.composer.state or "absent"
+end
+
+return exports

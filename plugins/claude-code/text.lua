@@ -1,0 +1,59 @@
+-- Small things about text that the other files share: rows, trimming, and the id of a dialog.
+--
+-- Screens are UTF-8 and Lua patterns are bytes, so a class such as `[·●]` would match half a
+-- character. Glyphs are therefore compared as whole strings, never inside a class.
+
+local text = {}
+
+-- Claude Code writes this for a blank behind some of its glyphs; here it is a blank.
+local NBSP = "\u{a0}"
+
+function text.trim_right(row)
+  return (row:gsub("%s+$", ""))
+end
+
+function text.trim(row)
+  return (row:gsub("^%s+", ""):gsub("%s+$", ""))
+end
+
+-- The rows of a screen, without the blanks at their ends and the blank rows at its end.
+function text.rows(screen)
+  local rows = {}
+  for row in (screen .. "\n"):gmatch("(.-)\r?\n") do
+    rows[#rows + 1] = text.trim_right((row:gsub(NBSP, " ")))
+  end
+  while rows[#rows] == "" do
+    rows[#rows] = nil
+  end
+  return rows
+end
+
+function text.starts(row, head)
+  return row:sub(1, #head) == head
+end
+
+-- Whether `row` holds `needle` as it is written, not as a pattern.
+function text.has(row, needle)
+  return row:find(needle, 1, true) ~= nil
+end
+
+-- The glyph of `glyphs` that `row` begins with, and the rest of the row.
+function text.glyph(row, glyphs)
+  for _, glyph in ipairs(glyphs) do
+    if text.starts(row, glyph) then
+      return glyph, row:sub(#glyph + 1)
+    end
+  end
+end
+
+-- FNV-1a, 32 bits, in hex. Ids of dialogs are compared by clients, so this may not change:
+-- `perm:Bash:git status --short` is `dcc4608b`.
+function text.fnv1a(value)
+  local hash = 0x811c9dc5
+  for i = 1, #value do
+    hash = ((hash ~ value:byte(i)) * 0x01000193) & 0xffffffff
+  end
+  return string.format("%08x", hash)
+end
+
+return text

@@ -1,0 +1,83 @@
+-- What to wait for, as trees of matchers the host can run without asking Lua.
+--
+-- A regex sees the whole screen, so these hold to its *end*: what counts is the composer or the
+-- dialog at the bottom, not the same words in an answer above. The state that comes with the wait's
+-- answer says which of them it was. Each tree needs a quiet screen, because Claude Code draws in steps.
+
+local matcher = ptywright.matcher
+
+local waits = {}
+
+-- While it works Claude Code turns its star about every 100 ms, so a screen quiet this long is at
+-- rest. The host gives its own number.
+local STABLE_MS = 300
+
+local RULE = [[─{8,}[^\n]*]]
+
+-- Rows under the composer, cut at their dots, none of which begins with an `e`: `esc to interrupt`
+-- is there exactly while something works. (The regexes have no way to say "not these words".)
+local FOOTER = [[(?:\n[^\S\n]*(?:[^e\s·][^·\n]*)?(?:·[^\S\n]*(?:[^e\s·][^·\n]*)?)*)*\s*\z]]
+
+local EMPTY = [[❯[^\S\n]*(?:Try "[^\n]*|Press up to edit queued messages)?[^\S\n]*\n]]
+
+-- The composer with nothing in it, or with anything.
+local EMPTY_COMPOSER = RULE .. [[\n]] .. EMPTY .. RULE .. FOOTER
+local COMPOSER = RULE .. [[\n[❯!][^\n]*\n(?:(?:[^─\n][^\n]*)?\n)*]] .. RULE .. FOOTER
+
+-- A turn ended: how long it took, or what stopped it. Behind that only notices and indented rows.
+local ENDED = [[(?:✻ [^\n]* for \d[^\n]*|[^\n]*⎿\s+(?:Interrupted|User rejected|Credit balance|Not logged in)[^\n]*|[●⏺]\s+User declined[^\n]*)\n(?:(?:[●⏺ ][^\n]*)?\n)*]]
+
+local TURN_ENDED = "(?m)^" .. ENDED .. EMPTY_COMPOSER
+-- The same without a frame, as older ones drew it.
+local BARE_TURN_ENDED = "(?m)^" .. ENDED .. [[\s*[❯>]\s*\z]]
+
+-- A selector on a numbered row, and below it no rule but the one inside a question.
+local ROWS = [[(?:(?:[^─\n][^\n]*)?\n)*]]
+local CHAT = [[(?:─{8,}[^\n]*\n[ ]*(?:❯ )?\d+\. Chat about this[^\n]*\n)?]]
+local DIALOG = [[(?m)^[ ]{0,4}❯ \d+\. [^\n]*(?:\n]] .. ROWS .. CHAT .. ROWS .. [[[^─\n]*)?\z]]
+
+-- The screens of login, settings, help and usage say at their foot how to leave them.
+local LOCAL_UI = [[(?mi)^[ ]*(?:[^\n]* · )?(?:esc to (?:cancel|close|clear|exit|go back)|showing detailed transcript)[^\n]*\s*\z]]
+
+local function stable(params)
+  local ms = params and params.completed_turn_stable_ms
+  return matcher.screen_stable(type(ms) == "number" and ms or STABLE_MS)
+end
+
+-- The composer is there and nothing works, whatever came before.
+function waits.wait_ready_matcher(params)
+  return matcher.all({ matcher.screen_regex("(?m)^" .. COMPOSER), stable(params) })
+end
+
+-- Something is to be decided.
+function waits.wait_dialog_matcher(params)
+  return matcher.all({ matcher.screen_regex(DIALOG), stable(params) })
+end
+
+-- The end of a turn, or something to decide, or a screen of Claude Code's own.
+function waits.wait_turn_matcher(params)
+  return matcher.all({
+    matcher.any({
+      matcher.screen_regex(TURN_ENDED),
+      matcher.screen_regex(DIALOG),
+      matcher.screen_regex(LOCAL_UI),
+      matcher.screen_regex(BARE_TURN_ENDED),
+      matcher.screen_regex([[(?m)^ *Unable to connect to Anthropic services]]),
+    }),
+    stable(params),
+  })
+end
+
+-- After a cancel: the composer at rest, with or without the prompt that came back into it.
+function waits.wait_cancel_settled_matcher(params)
+  return matcher.all({
+    matcher.any({
+      matcher.screen_regex("(?m)^" .. COMPOSER),
+      matcher.screen_regex(DIALOG),
+      matcher.screen_regex([[(?m)^\s*[❯>]\s*\z]]),
+    }),
+    stable(params),
+  })
+end
+
+return waits
