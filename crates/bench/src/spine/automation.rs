@@ -229,10 +229,10 @@ fn flood(spine: &Spine<'_>, wright: &mut Wright) -> Result<Row> {
     let bytes = spine.choose(FLOOD, QUICK_FLOOD);
     let file = spine.place.path("automation.txt");
     std::fs::write(&file, inputs::log(bytes).bytes)?;
-    let (go, done) =
-        (spine.place.fifo("automation.go")?, spine.place.fifo("automation.done")?);
+    let (go, done) = (spine.place.fifo("automation.go")?, spine.place.fifo("automation.done")?);
     let argv = print_when_told(&file.to_string_lossy(), &go, &done);
-    let pattern = json!({"type": "screen_regex", "value": r"(?:never|nowhere) [A-Z]{3}-\d{9} seen"});
+    let pattern =
+        json!({"type": "screen_regex", "value": r"(?:never|nowhere) [A-Z]{3}-\d{9} seen"});
     let mut print = |waited: bool| -> Result<Vec<f64>> {
         let session = create(wright, &argv, (80, 24))?;
         done.hear(PATIENCE)?;

@@ -26,7 +26,8 @@ impl Wright {
     /// Asks something.
     pub(crate) fn start(&mut self, method: &str, params: &Value) -> Result<u64> {
         self.last += 1;
-        let request = json!({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params});
+        let request =
+            json!({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params});
         self.stream.get_mut().write_all(format!("{request}\n").as_bytes())?;
         Ok(self.last)
     }
