@@ -49,7 +49,7 @@ impl Shutdown {
 
 /// Accepts connections of our own user until the end, each in its own task.
 pub async fn serve<Served>(
-    listener: UnixListener,
+    listener: &UnixListener,
     max_connections: usize,
     shutdown: Shutdown,
     connected: impl Fn(UnixStream, Peer) -> Served,

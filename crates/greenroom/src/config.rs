@@ -59,6 +59,8 @@ pub(crate) struct Config {
     pub(crate) holder_keep_bytes: u64,
     /// What is logged, and how much of it is kept.
     pub(crate) logs: Logs,
+    /// The ptywright door.
+    pub(crate) ptywright: Ptywright,
     /// Whether programs may set the clipboard of an attached terminal.
     pub(crate) clipboard_write: bool,
     /// The variables that sessions get besides the usual ones.
@@ -76,6 +78,17 @@ pub(crate) struct Attach {
     pub(crate) literal_key: Option<KeyEvent>,
     /// How many lines of history are printed above the screen.
     pub(crate) history: usize,
+}
+
+/// The ptywright door.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Ptywright {
+    /// Whether the daemon has it.
+    pub(crate) enabled: bool,
+    /// Whether clients may load plugins.
+    pub(crate) allow_load: bool,
+    /// Whether it is also where ptywright's own clients look.
+    pub(crate) compat: bool,
 }
 
 /// What there may be at most.
@@ -159,6 +172,7 @@ impl Config {
             },
             lag_bytes: 0,
             limits: Limits::default(),
+            ptywright: Ptywright::default(),
             kill_grace: Duration::ZERO,
             retention: Retention { max_age_ms: 0, max_count: 0, max_bytes: 0 },
             holder_keep_bytes: 0,

@@ -8,13 +8,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use greenroom_door::{Shutdown, bind, own_folder};
 use greenroom_door_carryon::{Daemon, Door, LogEntry, Status};
 use greenroom_door_ptywright as ptywright;
 use greenroom_engine::{Engine, HouseEvent, Options};
 use greenroom_model::SessionId;
-use greenroom_plugin::Registry;
 use greenroom_pty::Reaped;
 use greenroom_store::{Keeper, StoreError};
 use tokio::net::UnixListener;
@@ -103,8 +102,7 @@ async fn serve(
     let signals = Signals::new()?;
     recover(&engine, &keeper).await?;
     let listener = bind(&paths.socket())?;
-    let ptywright = bind(&paths.ptywright())?;
-    let plugins = plugins::registry()?;
+    let ptywright = bind_ptywright(&paths, &config)?;
     let affairs = Arc::new(Affairs {
         paths,
         config: Mutex::new(config),
@@ -119,14 +117,16 @@ async fn serve(
     ready();
     tokio::select! {
         () = listen(&affairs, listener) => {}
-        () = listen_ptywright(&affairs, ptywright, plugins) => {}
+        () = listen_ptywright(&affairs, &ptywright) => {}
         () = watch(&affairs, signals) => {}
         () = retain(&affairs) => {}
         () = look_again(&affairs) => {}
     }
     // The next daemon makes its own; until then a client sees at once that there is none.
     let _removed = std::fs::remove_file(affairs.paths.socket());
-    let _removed = std::fs::remove_file(affairs.paths.ptywright());
+    for (path, _) in &ptywright {
+        let _removed = std::fs::remove_file(path);
+    }
     tokio::time::sleep(FAREWELL).await;
     let lines_lost = affairs.logs.dropped();
     tracing::info!(lines_lost, "the daemon ends; sessions live on");
@@ -182,26 +182,70 @@ async fn listen(affairs: &Arc<Affairs>, listener: UnixListener) {
     let door = Arc::new(Door::new(affairs.engine.clone(), Arc::clone(affairs) as Arc<dyn Daemon>));
     let connections = affairs.config().limits.connections;
     let shutdown = affairs.shutdown.clone();
-    greenroom_door::serve(listener, connections, shutdown.clone(), |stream, peer| {
+    greenroom_door::serve(&listener, connections, shutdown.clone(), |stream, peer| {
         greenroom_door_carryon::serve(stream, peer, Arc::clone(&door), shutdown.clone())
     })
     .await;
 }
 
-async fn listen_ptywright(affairs: &Arc<Affairs>, listener: UnixListener, plugins: Registry) {
-    let options =
-        ptywright::Options { allow_plugin_load: false, private: false, version: host::VERSION };
+/// Listens for clients of the ptywright protocol, wherever the configuration wants it.
+fn bind_ptywright(paths: &Paths, config: &Config) -> Result<Vec<(PathBuf, Arc<UnixListener>)>> {
+    let mut listeners = Vec::new();
+    if config.ptywright.enabled {
+        listeners.push(paths.ptywright());
+    }
+    if config.ptywright.compat {
+        let path = environment::ptywright_home()?.join("socket");
+        own_folder(path.parent().unwrap_or(&path))?;
+        ensure!(
+            std::os::unix::net::UnixStream::connect(&path).is_err(),
+            "`{}`: somebody listens there already; end it, or turn `compat.ptywright` off",
+            path.display()
+        );
+        listeners.push(path);
+    }
+    let bound = listeners.into_iter().map(|path| {
+        let listener = bind(&path)?;
+        Ok((path, Arc::new(listener)))
+    });
+    bound.collect()
+}
+
+async fn listen_ptywright(affairs: &Arc<Affairs>, listeners: &[(PathBuf, Arc<UnixListener>)]) {
+    if listeners.is_empty() {
+        return std::future::pending().await;
+    }
+    let plugins = match plugins::registry() {
+        Ok(plugins) => plugins,
+        Err(error) => {
+            tracing::error!(%error, "the plugins that come along are not usable");
+            return std::future::pending().await;
+        }
+    };
+    let options = ptywright::Options {
+        allow_plugin_load: affairs.config().ptywright.allow_load,
+        private: false,
+        version: host::VERSION,
+    };
     let door = Arc::new(ptywright::Door::new(affairs.engine.clone(), plugins, options));
     door.take_up().await;
     let connections = affairs.config().limits.connections;
     let shutdown = affairs.shutdown.clone();
-    greenroom_door::serve(listener, connections, shutdown.clone(), |stream, peer| {
-        let name = format!("ptywright, pid {}", peer.pid.unwrap_or(0));
-        let client =
-            ptywright::Client { framing: ptywright::Framing::Guess, name, finishes: false };
-        ptywright::serve(stream.into_split(), client, Arc::clone(&door), shutdown.clone())
-    })
-    .await;
+    let mut serving = tokio::task::JoinSet::new();
+    for (_, listener) in listeners {
+        let (door, shutdown) = (Arc::clone(&door), shutdown.clone());
+        let listener = Arc::clone(listener);
+        serving.spawn(async move {
+            greenroom_door::serve(&listener, connections, shutdown.clone(), |stream, peer| {
+                let name = format!("ptywright, pid {}", peer.pid.unwrap_or(0));
+                let client =
+                    ptywright::Client { framing: ptywright::Framing::Guess, name, finishes: false };
+                ptywright::serve(stream.into_split(), client, Arc::clone(&door), shutdown.clone())
+            })
+            .await;
+        });
+    }
+    serving.join_all().await;
 }
 
 /// Lets go of ended sessions as the configuration says: at the start, and whenever one ends.

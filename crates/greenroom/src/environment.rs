@@ -22,3 +22,8 @@ pub(crate) fn home() -> std::path::PathBuf {
     let home = env::var_os("HOME").map(std::path::PathBuf::from);
     home.filter(|home| home.is_dir()).unwrap_or_else(|| "/".into())
 }
+
+/// The folder where ptywright's own clients look.
+pub(crate) fn ptywright_home() -> anyhow::Result<std::path::PathBuf> {
+    greenroom_cli::Host::ptywright_home(&crate::host::Program)
+}

@@ -100,7 +100,7 @@ async fn listen(
         bail!("`{}`: somebody listens there already", path.display());
     }
     let listener = bind(path)?;
-    greenroom_door::serve(listener, MAX_CONNECTIONS, shutdown.clone(), |stream, peer: Peer| {
+    greenroom_door::serve(&listener, MAX_CONNECTIONS, shutdown.clone(), |stream, peer: Peer| {
         let name = format!("pid {}", peer.pid.unwrap_or(0));
         let client = Client { framing, name, finishes: false };
         ptywright::serve(stream.into_split(), client, Arc::clone(&door), shutdown.clone())

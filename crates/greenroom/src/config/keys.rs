@@ -223,6 +223,24 @@ pub(crate) const KEYS: &[Key] = &[
         kind: number(10, 1, 1_024, |it, value| it.logs.max_bytes = value * MEBIBYTE),
     },
     Key {
+        path: "ptywright.enabled",
+        live: false,
+        help: "Whether the daemon speaks the ptywright protocol at run/ptywright.sock.",
+        kind: Kind::Flag { default: true, set: |it, value| it.ptywright.enabled = value },
+    },
+    Key {
+        path: "ptywright.allow_plugin_load",
+        live: false,
+        help: "Whether clients there may load plugins of their own.",
+        kind: Kind::Flag { default: false, set: |it, value| it.ptywright.allow_load = value },
+    },
+    Key {
+        path: "compat.ptywright",
+        live: false,
+        help: "Whether it is also spoken at $PTYWRIGHT_HOME/socket, where its own clients look.",
+        kind: Kind::Flag { default: false, set: |it, value| it.ptywright.compat = value },
+    },
+    Key {
         path: "clipboard.write",
         live: true,
         help: "Whether programs may set the clipboard of an attached terminal (OSC 52).",

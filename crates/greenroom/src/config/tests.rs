@@ -67,6 +67,11 @@ fn every_key_can_be_set() {
         level = "trace"
         max_files = 1
         max_mebibytes = 2
+        [ptywright]
+        enabled = false
+        allow_plugin_load = true
+        [compat]
+        ptywright = true
         [clipboard]
         write = true
         [environment]
@@ -74,6 +79,7 @@ fn every_key_can_be_set() {
         "#,
     )
     .unwrap();
+    assert_eq!(config.ptywright, Ptywright { enabled: false, allow_load: true, compat: true });
     assert_eq!((config.shell.as_str(), config.default_session.as_str()), ("/bin/zsh", "work"));
     assert_eq!(
         (config.size.to_string(), config.size_policy),
