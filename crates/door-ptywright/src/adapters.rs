@@ -8,6 +8,7 @@ use greenroom_engine::{Info, State as Life};
 use greenroom_model::SessionId;
 use greenroom_plugin::{Adapter, Permission, State};
 use serde_json::json;
+use tokio::sync::watch;
 
 use crate::error::RpcError;
 use crate::waits::Seen;
@@ -24,6 +25,8 @@ pub(crate) const COMPLETED_MS: u64 = 300;
 pub(crate) struct Adapters {
     live: Mutex<BTreeMap<u64, Arc<Live>>>,
     last: AtomicU64,
+    /// Told when there is another.
+    changes: watch::Sender<()>,
 }
 
 /// An adapter that lives.
@@ -74,6 +77,11 @@ impl Adapters {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Told whenever there is another adapter.
+    pub(crate) fn changes(&self) -> watch::Receiver<()> {
+        self.changes.subscribe()
+    }
+
     /// A number for a new adapter.
     pub(crate) fn next(&self) -> u64 {
         self.last.fetch_add(1, Ordering::Relaxed) + 1
@@ -94,6 +102,7 @@ impl Adapters {
         });
         self.last.fetch_max(number, Ordering::Relaxed);
         self.live().insert(number, Arc::clone(&live));
+        self.changes.send_replace(());
         live
     }
 

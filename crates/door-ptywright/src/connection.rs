@@ -115,7 +115,12 @@ pub async fn serve<R, W>(
         connection.notes.stop();
         connection.out.close();
     }
-    let _late = tokio::time::timeout(LAST_WORDS, writing).await;
+    if ended && client.finishes {
+        // As a program in a pipe: for as long as somebody may still read.
+        let _gone = writing.await;
+    } else {
+        let _late = tokio::time::timeout(LAST_WORDS, writing).await;
+    }
 }
 
 /// Reads messages until the client has no more, and sees its requests to their end.
@@ -128,7 +133,7 @@ async fn read(connection: &Arc<Connection>, mut reader: impl AsyncRead + Unpin, 
                 Came::Nothing => break,
                 Came::Message(message) => message,
                 Came::Refused(error) => {
-                    connection.respond(&Value::Null, &Err(RpcError::parse(error)));
+                    connection.respond(&Value::Null, Err(RpcError::parse(error)));
                     continue;
                 }
                 Came::Broken(error) => {
@@ -169,7 +174,7 @@ fn take(connection: &Arc<Connection>, message: &[u8], requests: &mut JoinSet<()>
     }
     let request = match Request::from_wire(message) {
         Ok(request) => request,
-        Err((Some(id), error)) => return connection.respond(&id, &Err(error)),
+        Err((Some(id), error)) => return connection.respond(&id, Err(error)),
         Err((None, _)) => return,
     };
     let order = methods::order(&request);
@@ -187,7 +192,7 @@ fn take(connection: &Arc<Connection>, message: &[u8], requests: &mut JoinSet<()>
         let result = methods::call(&connection, &request).await;
         if let Some(id) = &request.id {
             connection.out.room().await;
-            connection.respond(id, &result);
+            connection.respond(id, result);
         }
         drop(done);
         drop(busy);
@@ -200,23 +205,24 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Connection {
     /// Sends an answer.
-    fn respond(&self, id: &Value, result: &Result<Answer, RpcError>) {
-        self.push(match result {
-            Ok(answer) => answer.to_wire(id),
-            Err(error) => error.to_wire(id),
-        });
+    fn respond(&self, id: &Value, result: Result<Answer, RpcError>) {
+        let message = match result {
+            Ok(answer) => answer.into_wire(id),
+            Err(error) => vec![error.to_wire(id).into()],
+        };
+        self.out.push(self.framing().frame(message));
     }
 
-    fn push(&self, message: Vec<u8>) {
-        let framing = if *lock(&self.headers) { Framing::Headers } else { Framing::Lines };
-        self.out.push([Decoder::new(framing).frame(message)]);
+    /// How this client wants messages framed.
+    fn framing(&self) -> Framing {
+        if *lock(&self.headers) { Framing::Headers } else { Framing::Lines }
     }
 
     /// Sends what nobody asked for; false if the client is too far behind.
     pub(crate) fn note(&self, method: &str, params: &Value) -> bool {
-        let framing = if *lock(&self.headers) { Framing::Headers } else { Framing::Lines };
         let message = greenroom_frame::rpc::notification(method, params);
-        self.out.push_note(Decoder::new(framing).frame(message))
+        let framed = self.framing().frame(vec![message.into()]);
+        self.out.push_note(framed.concat().into())
     }
 
     /// Waits until the client can be told something of its own accord.

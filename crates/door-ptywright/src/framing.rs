@@ -1,7 +1,7 @@
 //! How messages are cut out of a stream: a line each, or behind `Content-Length`.
 
 use bytes::{Bytes, BytesMut};
-use greenroom_frame::headers::{self, HeaderDecoder, HeaderError};
+use greenroom_frame::headers::{HeaderDecoder, HeaderError};
 use greenroom_frame::lines::{LineDecoder, LineError};
 
 /// The longest message a client may send: a prompt of megabytes fits.
@@ -17,6 +17,20 @@ pub enum Framing {
     /// As the client's first byte says: a brace begins a line, a letter a header.
     #[default]
     Guess,
+}
+
+impl Framing {
+    /// A message, framed; neither is in one piece, so that a long one need not be copied.
+    pub(crate) fn frame(self, mut message: Vec<Bytes>) -> Vec<Bytes> {
+        match self {
+            Framing::Headers => {
+                let length: usize = message.iter().map(Bytes::len).sum();
+                message.insert(0, format!("Content-Length: {length}\r\n\r\n").into());
+            }
+            Framing::Lines | Framing::Guess => message.push(Bytes::from_static(b"\n")),
+        }
+        message
+    }
 }
 
 /// Cuts messages out of what a client sends.
@@ -94,17 +108,6 @@ impl Decoder {
         }
     }
 
-    /// A message as this client wants it framed.
-    pub(crate) fn frame(&self, mut message: Vec<u8>) -> Bytes {
-        match self {
-            Decoder::Headers(_) => headers::encode(&message).into(),
-            Decoder::Lines(_) | Decoder::Unknown(_) => {
-                message.push(b'\n');
-                message.into()
-            }
-        }
-    }
-
     /// Whether answers are framed by headers.
     pub(crate) fn has_headers(&self) -> bool {
         matches!(self, Decoder::Headers(_))
@@ -131,10 +134,17 @@ mod tests {
         let one = || Came::Message(Bytes::from_static(b"{}"));
         let mut lines = Decoder::new(Framing::Guess);
         assert_eq!(all(&mut lines, b" \n{}\n{}\r\n"), [one(), one()]);
-        assert_eq!(lines.frame(b"[]".to_vec()), "[]\n");
+        assert!(!lines.has_headers());
         let mut headers = Decoder::new(Framing::Guess);
         assert_eq!(all(&mut headers, b"content-length: 2\r\n\r\n{}"), [one()]);
-        assert_eq!(headers.frame(b"[]".to_vec()), "Content-Length: 2\r\n\r\n[]");
+        assert!(headers.has_headers());
+    }
+
+    #[test]
+    fn a_message_in_pieces_is_framed_as_a_whole() {
+        let pieces = || vec![Bytes::from_static(b"["), Bytes::from_static(b"]")];
+        assert_eq!(Framing::Lines.frame(pieces()).concat(), b"[]\n");
+        assert_eq!(Framing::Headers.frame(pieces()).concat(), b"Content-Length: 2\r\n\r\n[]");
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod session;
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -18,8 +19,8 @@ use crate::error::RpcError;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Answer {
     Value(Value),
-    /// JSON that was written already.
-    Written(Vec<u8>),
+    /// JSON that was written already, in pieces.
+    Written(Vec<Bytes>),
 }
 
 impl From<Value> for Answer {
@@ -29,16 +30,16 @@ impl From<Value> for Answer {
 }
 
 impl Answer {
-    /// The answer to a request that had this id.
-    pub(crate) fn to_wire(&self, id: &Value) -> Vec<u8> {
+    /// The answer to a request that had this id, in pieces.
+    pub(crate) fn into_wire(self, id: &Value) -> Vec<Bytes> {
         match self {
-            Answer::Value(value) => greenroom_frame::rpc::response(id, value),
-            Answer::Written(written) => {
-                let mut bytes = greenroom_frame::rpc::response(id, &Value::Null);
-                bytes.truncate(bytes.len() - "null}".len());
-                bytes.extend_from_slice(written);
-                bytes.push(b'}');
-                bytes
+            Answer::Value(value) => vec![greenroom_frame::rpc::response(id, &value).into()],
+            Answer::Written(mut written) => {
+                let mut begin = greenroom_frame::rpc::response(id, &Value::Null);
+                begin.truncate(begin.len() - "null}".len());
+                written.insert(0, begin.into());
+                written.push(Bytes::from_static(b"}"));
+                written
             }
         }
     }

@@ -87,6 +87,7 @@ impl Filter {
 pub(crate) async fn tell(connection: &Arc<Connection>) {
     let mut wanted = connection.notes.wanted.subscribe();
     let mut house = connection.door.engine.events();
+    let mut adapters = connection.door.adapters.changes();
     let mut listening: BTreeMap<SessionId, AbortHandle> = BTreeMap::new();
     let mut tasks = JoinSet::new();
     let mut before = Wanted::Nothing;
@@ -113,16 +114,21 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
             }
         }
         before = now;
-        tokio::select! {
-            _ = wanted.changed() => {}
-            event = house.recv() => match event {
-                Ok(HouseEvent::Forgotten(info)) => {
-                    listening.remove(&info.id).map(|task| task.abort());
-                }
-                Ok(_) | Err(RecvError::Lagged(_)) => {}
-                Err(RecvError::Closed) => return std::future::pending().await,
-            },
-            Some(_) = tasks.join_next() => {}
+        // Titles and bells come by the thousand, and change nothing here.
+        loop {
+            tokio::select! {
+                _ = wanted.changed() => break,
+                _ = adapters.changed() => break,
+                event = house.recv() => match event {
+                    Ok(HouseEvent::Created(_)) | Err(RecvError::Lagged(_)) => break,
+                    Ok(HouseEvent::Forgotten(info)) => {
+                        listening.remove(&info.id).map(|task| task.abort());
+                    }
+                    Ok(_) => {}
+                    Err(RecvError::Closed) => return std::future::pending().await,
+                },
+                Some(_) = tasks.join_next() => {}
+            }
         }
     }
 }

@@ -4,9 +4,10 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use bytes::Bytes;
 use greenroom_engine::Scene;
 use greenroom_engine::redact::Redaction;
-use greenroom_screen::{Attrs, Cell, Color, Modes, Snapshot, Style, Underline, Wrap};
+use greenroom_screen::{Attrs, Cell, CellText, Color, Modes, Snapshot, Style, Underline, Wrap};
 use serde::Deserialize;
 
 use crate::Pixels;
@@ -65,7 +66,8 @@ impl Shot {
         wanted: &Wanted,
         pixels: Pixels,
         policy: Option<&Redaction>,
-    ) -> Vec<u8> {
+    ) -> Vec<Bytes> {
+        let mut pieces = Vec::new();
         let (snapshot, size) = (&self.snapshot, self.snapshot.size());
         let shown = |text: &str| crate::redaction::shown(policy, text);
         let mut out = String::with_capacity(1024);
@@ -90,8 +92,7 @@ impl Shot {
             let first = wanted.row_start.unwrap_or(0).min(size.rows());
             let last = wanted.row_end.unwrap_or(u16::MAX).clamp(first, size.rows());
             let hidden = policy.map(|policy| Hidden::find(snapshot, policy)).unwrap_or_default();
-            out.reserve(usize::from(last - first) * usize::from(size.cols()) * CELL_BYTES);
-            push_cells(&mut out, snapshot, first..last, &hidden);
+            push_cells(&mut pieces, &mut out, snapshot, first..last, &hidden);
         }
         let modes = snapshot.modes();
         let _ok = write!(
@@ -110,12 +111,17 @@ impl Shot {
             push_text(&mut out, &shown(history));
         }
         out.push('}');
-        out.into_bytes()
+        pieces.push(out.into());
+        pieces
     }
 }
 
-/// About what a cell takes.
-const CELL_BYTES: usize = 208;
+/// How long a piece becomes: the allocator gives such memory again and again, where larger pieces would
+/// come from the system, page by page.
+const PIECE: usize = 48 << 10;
+
+/// More than a row's worth of cells of one column.
+const CELL_BYTES: usize = 256;
 
 /// Cells that hold a secret, and what is shown instead.
 #[derive(Debug, Default)]
@@ -134,7 +140,10 @@ impl Hidden {
             let written = line.written();
             for cell in line.cells().take_while(|cell| cell.col < written) {
                 places.push((text.len(), (row, cell.col)));
-                let _ok = write!(text, "{}", cell.text());
+                match cell.text() {
+                    CellText::Char(c) => text.push(c),
+                    other => text.push_str(&other.to_string()),
+                }
             }
             if !line.is_wrapped() {
                 text.push('\n');
@@ -160,13 +169,22 @@ impl Hidden {
     }
 }
 
-fn push_cells(out: &mut String, snapshot: &Snapshot, rows: Range<u16>, hidden: &Hidden) {
+fn push_cells(
+    pieces: &mut Vec<Bytes>,
+    out: &mut String,
+    snapshot: &Snapshot,
+    rows: Range<u16>,
+    hidden: &Hidden,
+) {
     let mut style = (Style::default(), String::new());
     push_style(&mut style.1, &style.0);
     let mut first = true;
     let mut begin = String::new();
     for row in rows {
         let Some(line) = snapshot.row(row) else { return };
+        if out.len() + usize::from(snapshot.size().cols()) * CELL_BYTES > PIECE {
+            pieces.push(std::mem::replace(out, String::with_capacity(PIECE)).into());
+        }
         begin.clear();
         let _ok = write!(begin, r#"{{"row":{row},"col":"#);
         let written = line.written();
@@ -208,7 +226,7 @@ const NARROW: &str = r#","wide":false,"wide_continuation":false,"style":"#;
 
 fn push_glyph(out: &mut String, cell: &Cell<'_>) {
     match cell.text() {
-        greenroom_screen::CellText::Char(c) if c != '"' && c != '\\' && !c.is_control() => {
+        CellText::Char(c) if c != '"' && c != '\\' && !c.is_control() => {
             out.push('"');
             out.push(c);
             out.push('"');
@@ -277,7 +295,7 @@ mod tests {
         let wanted = Wanted::deserialize(wanted).unwrap();
         let policy = redact.then(Redaction::standard);
         let wire = Shot::take(scene, &wanted).to_wire(&wanted, Pixels::default(), policy);
-        serde_json::from_slice(&wire).unwrap()
+        serde_json::from_slice(&wire.concat()).unwrap()
     }
 
     #[test]

@@ -3,16 +3,22 @@
 //! Nothing here blocks and nothing waits but [`Link::ready`]: the session decides what it wants to
 //! wait for.
 
+use std::cell::RefCell;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use bytes::BytesMut;
 use greenroom_proto::{Decoder, FromHolder, Hello, ProtoError, Stage, ToHolder};
+use rustix::net::RecvFlags;
 use tokio::io::{Interest, Ready};
 use tokio::net::UnixStream;
 
 /// How much is read at once: a few of the holder's messages.
 const READ_BYTES: usize = 128 << 10;
+
+thread_local! {
+    /// Where all links read to: one session's output is taken before the next is read.
+    static READ: RefCell<Box<[u8]>> = RefCell::new(vec![0; READ_BYTES].into());
+}
 
 /// How much of the stream the first read takes, which must not reach past the descriptor's byte.
 const FIRST_READ: usize = 4096;
@@ -113,18 +119,27 @@ impl Link {
 
     /// Reads what is there. Nothing there is fine.
     pub(crate) fn fill(&mut self) -> Result<(), LinkError> {
-        let buffer: &mut BytesMut = self.decoder.buffer();
-        // Not for every read: what was read before may still be held by somebody, and each new
-        // buffer would be a whole one.
-        if buffer.capacity() - buffer.len() < READ_BYTES / 4 {
-            buffer.reserve(READ_BYTES);
-        }
-        match self.stream.try_read_buf(buffer) {
-            Ok(0) => Err(LinkError::Gone),
-            Ok(_) => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        let (stream, decoder) = (&self.stream, &mut self.decoder);
+        READ.with_borrow_mut(|buffer| {
+            let mut short = None;
+            let read = stream.try_io(Interest::READABLE, || {
+                let length = rustix::net::recv(stream, &mut **buffer, RecvFlags::empty())?.0;
+                if (1..buffer.len()).contains(&length) {
+                    // The socket is empty now. Saying so spares a look that would find that out, and
+                    // with it a turn between a key's echo and whoever waits for it.
+                    short = Some(length);
+                    return Err(io::ErrorKind::WouldBlock.into());
+                }
+                Ok(length)
+            });
+            match (short, read) {
+                (Some(length), _) | (None, Ok(length @ 1..)) => decoder.feed(&buffer[..length]),
+                (None, Ok(_)) => return Err(LinkError::Gone),
+                (None, Err(error)) if error.kind() == io::ErrorKind::WouldBlock => {}
+                (None, Err(error)) => return Err(error.into()),
+            }
+            Ok(())
+        })
     }
 
     /// The next message, if it is whole.

@@ -1,14 +1,14 @@
 //! What the suite and the benchmarks need besides cargo, and how a machine gets it.
 //!
 //! On a fresh Debian machine with Rust and Node the missing rest is installed, as root; elsewhere
-//! it is named. Not here: the npm packages of a test, which the test itself installs.
+//! it is named. Not here: other npm packages of a test, which the test itself installs.
 
 use std::env;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::workspace::{cargo, cargo_command, run};
+use crate::workspace::{cargo, cargo_command, root, run};
 
 /// The programs the tests start, each in the Debian package of the same name.
 const PACKAGED: &[&str] = &["tmux", "vim", "zsh"];
@@ -26,7 +26,17 @@ pub(crate) fn install() -> Result<()> {
         eprintln!("==> installing cargo-nextest, once");
         cargo(&["install", "cargo-nextest", "--locked"])?;
     }
-    Ok(())
+    install_claude_code()
+}
+
+/// Has the program that runs Claude Code offline install it, which it does when it is first run.
+fn install_claude_code() -> Result<()> {
+    let program = root()?.join("../shared/standin/claude-offline");
+    ensure!(program.exists(), "`{}` runs Claude Code for the tests: missing", program.display());
+    let mut command = Command::new(&program);
+    // A stand-in of its API need not be there to say the version.
+    command.arg("--version").env("CLAUDE_OFFLINE_URL", "http://127.0.0.1:9").stdout(Stdio::null());
+    run(&mut command, "installing Claude Code")
 }
 
 /// Installs those programs that are missing, each from the Debian package of the same name.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use greenroom_engine::{New, Program};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -212,6 +213,7 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
     let door = &it.door;
     let id = door.session(&session)?;
     let tree = Tree::from_wire(&matcher)?;
+    door.engine.transcribe(id, TRANSCRIPT_CHARS).await?;
     let named = door.cancels.name(wait_id.clone(), &session)?;
     let timeout = Duration::from_millis(timeout_ms.unwrap_or(TIMEOUT_MS));
     let taken = wanted.clone();
@@ -238,17 +240,17 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
         rest["wait_id"] = wait_id.into();
     }
     let snapshot = shot.to_wire(&wanted, door.sessions.pixels(id), policy.as_ref());
-    Ok(Answer::Written(with_snapshot(&rest, &snapshot)))
+    Ok(Answer::Written(with_snapshot(&rest, snapshot)))
 }
 
 /// An object with a snapshot that is written already.
-fn with_snapshot(rest: &Value, snapshot: &[u8]) -> Vec<u8> {
-    let mut bytes = rest.to_string().into_bytes();
-    bytes.pop();
-    bytes.extend_from_slice(br#","snapshot":"#);
-    bytes.extend_from_slice(snapshot);
-    bytes.push(b'}');
-    bytes
+fn with_snapshot(rest: &Value, mut snapshot: Vec<Bytes>) -> Vec<Bytes> {
+    let mut begin = rest.to_string().into_bytes();
+    begin.pop();
+    begin.extend_from_slice(br#","snapshot":"#);
+    snapshot.insert(0, begin.into());
+    snapshot.push(Bytes::from_static(b"}"));
+    snapshot
 }
 
 #[derive(Deserialize)]

@@ -8,7 +8,7 @@ use greenroom_model::{Key, KeyEvent, Mods, Size};
 use greenroom_store::Retention;
 use tracing::level_filters::LevelFilter;
 
-use super::{Config, KEYS};
+use super::{Config, KEYS, Ptywright};
 
 /// Wants exactly these problems of `text`.
 #[track_caller]
