@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use greenroom_model::SessionId;
-use tokio::sync::broadcast;
+use tokio::sync::{Notify, broadcast, watch};
 
 use crate::archive::{Archive, AuditEntry, EndedRecord};
 use crate::encore::Encore;
 use crate::event::HouseEvent;
 use crate::options::Options;
+use crate::recover::Refused;
 use crate::session::{Handle, Kept};
 use crate::{Caller, ClientId, Info, Scene, State, SubscriptionId};
 
@@ -35,6 +36,10 @@ pub(crate) struct House {
     next_client: AtomicU64,
     /// Sessions that are being made.
     creating: Mutex<BTreeSet<SessionId>>,
+    /// Holders that were left alone; new with every look.
+    pub(crate) refused: watch::Sender<Vec<Refused>>,
+    /// Somebody wants them knocked at.
+    pub(crate) knock: Notify,
 }
 
 /// A session as the house knows it.
@@ -67,6 +72,8 @@ impl Engine {
             next_subscription: AtomicU64::new(1),
             next_client: AtomicU64::new(1),
             creating: Mutex::default(),
+            refused: watch::Sender::default(),
+            knock: Notify::new(),
         };
         Engine { house: Arc::new(house) }
     }

@@ -44,7 +44,7 @@ pub use event::{End, Event, HouseEvent, Why};
 pub use info::{Info, State, Viewer};
 pub use matcher::{Area, Matcher, Outcome, Pattern, PatternError};
 pub use options::{Options, SizePolicy};
-pub use recover::Recovered;
+pub use recover::{Recovered, Refused};
 pub use scene::Scene;
 pub use session::{Typed, Waited};
 pub use subscription::{Attach, Lag, Subscription, SubscriptionId};

@@ -44,6 +44,9 @@ pub(crate) enum LinkError {
     /// It hung up.
     #[error("the holder hung up")]
     Gone,
+    /// It is there and says nothing.
+    #[error("the holder does not answer")]
+    Silent,
     /// It speaks a language of the future.
     #[error("the holder speaks version {0}, this daemon up to {max}", max = greenroom_proto::VERSION)]
     Version(u16),

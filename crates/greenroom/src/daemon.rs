@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result, ensure};
 use greenroom_door::{Shutdown, bind, own_folder};
 use greenroom_door_carryon::{Daemon, Door, LogEntry, Status};
 use greenroom_door_ptywright as ptywright;
-use greenroom_engine::{Engine, HouseEvent, Options};
+use greenroom_engine::{Engine, HouseEvent, Options, Refused};
 use greenroom_model::SessionId;
 use greenroom_pty::Reaped;
 use greenroom_store::{Keeper, StoreError};
@@ -37,6 +37,10 @@ const FAREWELL: Duration = Duration::from_millis(200);
 /// ends, unless the machine is on its knees.
 const LATE_HOLDERS: [Duration; 3] =
     [Duration::from_millis(100), Duration::from_millis(900), Duration::from_secs(3)];
+
+/// How often holders that did not answer, or were not understood, are knocked at: somebody who let
+/// one go on finds its session before they wonder, and it costs nothing.
+const KNOCK_EVERY: Duration = Duration::from_secs(60);
 
 /// What the daemon is, apart from the sessions.
 struct Affairs {
@@ -137,17 +141,19 @@ async fn serve(
 /// Takes up the sessions that live, and remembers those that do not.
 async fn recover(engine: &Engine, keeper: &Keeper) -> Result<()> {
     let found = engine.recover().await.context("looking for holders")?;
-    let lives = |id: &SessionId| found.sessions.contains(id);
     let ended = asked(|answer| keeper.list_ended(answer)).await?;
     engine.remember(ended.into_iter().map(archive::ended));
+    let refused = |id: &SessionId| found.refused.iter().any(|it| it.session == Some(*id));
+    let gone = |id: &SessionId| !found.sessions.contains(id) && !refused(id);
+    lose(engine, keeper, gone).await?;
+    tracing::info!(sessions = found.sessions.len(), "sessions were taken up");
+    Ok(())
+}
+
+/// Remembers living sessions of the store as lost: their holders are gone.
+async fn lose(engine: &Engine, keeper: &Keeper, gone: impl Fn(&SessionId) -> bool) -> Result<()> {
     let living = asked(|answer| keeper.living(answer)).await?;
-    for session in living.into_iter().filter(|session| !lives(&session.id)) {
-        let refused = found.refused.iter().any(|(path, _)| {
-            path.file_stem().is_some_and(|stem| stem == session.id.to_string().as_str())
-        });
-        if refused {
-            continue;
-        }
+    for session in living.into_iter().filter(|session| gone(&session.id)) {
         let record = archive::lost(session);
         tracing::warn!(session = %record.living.id, "its holder is gone: the session is lost");
         engine.remember([record.clone()]);
@@ -158,7 +164,6 @@ async fn recover(engine: &Engine, keeper: &Keeper) -> Result<()> {
         };
         keeper.ended(stored, None, |_| {});
     }
-    tracing::info!(sessions = found.sessions.len(), "sessions were taken up");
     Ok(())
 }
 
@@ -269,19 +274,41 @@ async fn retain(affairs: &Arc<Affairs>) {
 }
 
 /// Looks for holders that an earlier daemon started and that were not listening yet when this one
-/// came. After the last look nothing wakes up here.
+/// came, and knocks again at those that did not answer. Without such nothing wakes up here after
+/// the last look.
 async fn look_again(affairs: &Arc<Affairs>) {
-    for pause in LATE_HOLDERS {
-        tokio::time::sleep(pause).await;
-        match affairs.engine.recover().await {
-            Ok(found) if !found.sessions.is_empty() => {
-                tracing::warn!(sessions = found.sessions.len(), "late holders were taken up");
-            }
-            Ok(_) => {}
-            Err(error) => tracing::warn!(%error, "late holders could not be looked for"),
+    let engine = &affairs.engine;
+    let pauses = LATE_HOLDERS.into_iter().map(|it| (it, true));
+    for (pause, early) in pauses.chain(std::iter::repeat((KNOCK_EVERY, false))) {
+        let refused = engine.refused();
+        if !early && refused.is_empty() {
+            break;
+        }
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = engine.recovery_wanted() => {}
+        }
+        if let Err(error) = look(affairs, &refused).await {
+            tracing::warn!(%error, "late holders could not be looked for");
         }
     }
     std::future::pending().await
+}
+
+/// Takes up holders that answer by now, and gives up on those of the refused that are gone.
+async fn look(affairs: &Affairs, refused: &[Refused]) -> Result<()> {
+    let found = affairs.engine.recover().await?;
+    if !found.sessions.is_empty() {
+        tracing::warn!(sessions = found.sessions.len(), "late holders were taken up");
+    }
+    let is_in = |id: &SessionId, all: &[Refused]| all.iter().any(|it| it.session == Some(*id));
+    let gone = |id: &SessionId| {
+        is_in(id, refused) && !is_in(id, &found.refused) && !found.sessions.contains(id)
+    };
+    if refused.iter().filter_map(|it| it.session).any(|id| gone(&id)) {
+        lose(&affairs.engine, &affairs.keeper, gone).await?;
+    }
+    Ok(())
 }
 
 /// The signals the daemon minds.

@@ -184,6 +184,11 @@ fn facts(status: &Value) -> Vec<(&'static str, String)> {
         (Some(false), error) => error.unwrap_or("not writable").to_owned(),
         _ => String::new(),
     };
+    let refused = match status["refused"].as_array().map_or(0, Vec::len) {
+        0 => String::new(),
+        1 => "a session is out of reach; `greenroom doctor` says which".to_owned(),
+        count => format!("{count} sessions are out of reach; `greenroom doctor` says which"),
+    };
     let facts = vec![
         ("version", text("version")),
         ("pid", text("pid")),
@@ -194,6 +199,7 @@ fn facts(status: &Value) -> Vec<(&'static str, String)> {
         ("home", text("home")),
         ("socket", text("socket")),
         ("storage", storage),
+        ("refused", refused),
     ];
     facts.into_iter().filter(|(_, text)| !text.is_empty()).collect()
 }

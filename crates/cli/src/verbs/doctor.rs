@@ -1,9 +1,9 @@
 //! `doctor`: looks for what is wrong with this installation.
 //!
-//! Here: whether a daemon answers, and which. Folders, programs and files are the host's to look at.
+//! Here: whether a daemon answers, which, and whom it could not reach. Folders, programs and files are the host's to look at.
 
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Result};
@@ -58,7 +58,7 @@ fn daemon(context: &Context<'_>) -> Vec<Finding> {
         text,
         hint: hint.map(str::to_owned),
     };
-    let connection = match context.connect_to_running() {
+    let mut connection = match context.connect_to_running() {
         Ok(connection) => connection,
         Err(failure) if failure.exit().0 == 5 && !socket_is_there(context) => {
             let text = "not running; it starts when it is needed".to_owned();
@@ -75,7 +75,26 @@ fn daemon(context: &Context<'_>) -> Vec<Finding> {
         false => format!("running greenroom {}, this is {ours}{pid}", hello.version),
     };
     let hint = "`greenroom daemon restart` runs this version; sessions live on";
-    vec![finding("daemon", same, text, Some(hint))]
+    let mut findings = vec![finding("daemon", same, text, Some(hint))];
+    match connection.call("daemon.status", &json!({})) {
+        Ok(status) => {
+            findings.extend(status["refused"].as_array().into_iter().flatten().map(refused))
+        }
+        Err(error) => findings.push(bad("daemon", &error.into())),
+    }
+    findings
+}
+
+/// A holder that the daemon leaves alone: a session nobody can get at.
+fn refused(it: &Value) -> Finding {
+    let text = |key: &str| it[key].as_str().unwrap_or_default();
+    let name = match it["number"].as_u64() {
+        Some(number) => format!("session {number}"),
+        None => text("socket").to_owned(),
+    };
+    let pid = it["holderPid"].as_u64().map(|pid| format!(" (pid {pid})")).unwrap_or_default();
+    let hint = Some(text("hint").to_owned());
+    Finding { name, ok: false, text: format!("not listed: {}{pid}", text("reason")), hint }
 }
 
 fn socket_is_there(context: &Context<'_>) -> bool {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use greenroom_engine::State;
+use greenroom_engine::{Refused, State};
 use serde_json::{Value, json};
 
 use super::{Answer, ok};
@@ -47,6 +47,7 @@ pub(super) async fn cancel(it: Arc<Connection>, params: Params) -> Result<Answer
 
 pub(super) async fn status(it: Arc<Connection>, _: Params) -> Result<Answer, RpcError> {
     let status = it.door.daemon.status();
+    it.door.engine.knock_again().await;
     let sessions = it.door.engine.list();
     let running = sessions.iter().filter(|info| info.state == State::Running).count();
     let answer = json!({
@@ -64,8 +65,15 @@ pub(super) async fn status(it: Arc<Connection>, _: Params) -> Result<Answer, Rpc
         "home": status.home,
         "socket": status.socket,
         "storage": {"ok": status.storage_error.is_none(), "error": status.storage_error},
+        "refused": Value::from_iter(it.door.engine.refused().iter().map(refused)),
     });
     Ok(answer.into())
+}
+
+/// A holder that was left alone.
+fn refused(it: &Refused) -> Value {
+    json!({"number": it.session.map(|id| id.0), "holderPid": it.pid, "socket": it.socket.display().to_string(),
+        "reason": it.reason, "hint": it.hint})
 }
 
 pub(super) async fn stop(it: Arc<Connection>, _: Params) -> Result<Answer, RpcError> {

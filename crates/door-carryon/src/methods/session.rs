@@ -77,6 +77,7 @@ fn env(params: &Params) -> Result<Vec<Variable>, RpcError> {
 
 pub(super) async fn list(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
     let all = params.flag("ended");
+    it.door.engine.knock_again().await;
     let mut sessions = it.door.engine.list();
     sessions.retain(|info| all || info.state == State::Running);
     let key = |info: &Info| (info.name.to_lowercase(), info.native_id());
