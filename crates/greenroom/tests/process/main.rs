@@ -27,6 +27,7 @@ mod malformed;
 mod replay;
 mod run;
 mod slow;
+mod stalled;
 mod steps;
 mod support;
 mod terminal;
