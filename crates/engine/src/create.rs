@@ -215,7 +215,7 @@ fn spawn(new: &New, options: &Options, description: &Description) -> Spawn {
     let socket = options.socket.as_os_str().as_bytes();
     let cwd = new.cwd.as_ref().unwrap_or(&options.cwd);
     Spawn {
-        socket: options.holders.join(format!("{id}.sock")).as_os_str().as_bytes().to_vec(),
+        socket: options.holder_socket(id).as_os_str().as_bytes().to_vec(),
         description: description.encode(),
         program,
         arg0,

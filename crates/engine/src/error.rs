@@ -45,6 +45,9 @@ pub enum Error {
     /// The program does not read what is typed, and the queue is full.
     #[error("the program in session `{0}` does not read its input")]
     InputFull(SessionId),
+    /// The terminal takes nothing any more.
+    #[error("what was typed did not reach the program: {}", reason(.0))]
+    Typing(#[source] io::Error),
     /// A bound would be passed.
     #[error("too many {what}: at most {most}")]
     Limit {
@@ -121,7 +124,8 @@ impl Error {
         match self {
             Error::NoSession(_) => ErrorKind::NotFound,
             Error::Ambiguous { .. } => ErrorKind::Ambiguous,
-            Error::Ended(_) => ErrorKind::Ended,
+            // A terminal does that when its program is gone.
+            Error::Ended(_) | Error::Typing(_) => ErrorKind::Ended,
             Error::Lost(_) => ErrorKind::Lost,
             Error::Timeout { .. } => ErrorKind::Timeout,
             Error::Denied(_) => ErrorKind::Denied,
@@ -143,6 +147,7 @@ impl Error {
             Error::Ended(_) => Some("its screen can still be read with `greenroom read`"),
             Error::Running(_) => Some("end it with `greenroom kill` first"),
             Error::InputFull(_) => Some("wait until it reads, or press ctrl+c in it"),
+            Error::Typing(_) => Some("its program may be ending"),
             Error::Spawn { stage: Stage::Program, .. } => Some("is it installed, and in PATH?"),
             Error::Spawn { stage: Stage::Cwd, .. } => Some("name a folder that exists"),
             Error::Holder { .. } => Some("`greenroom doctor` says what is missing"),

@@ -27,6 +27,7 @@ mod matcher;
 mod options;
 mod recover;
 pub mod redact;
+mod relink;
 mod scene;
 mod session;
 mod spawn;

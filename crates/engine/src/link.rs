@@ -4,6 +4,7 @@
 //! wait for.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
 
@@ -23,13 +24,22 @@ thread_local! {
 /// How much of the stream the first read takes, which must not reach past the descriptor's byte.
 const FIRST_READ: usize = 4096;
 
+/// How many connections one message may cost: a holder hangs up on one it does not understand.
+const MAX_CUT_OFF: u32 = 3;
+
 /// The connection to one holder.
 #[derive(Debug)]
 pub(crate) struct Link {
     stream: UnixStream,
     decoder: Decoder,
-    /// Bytes of messages that the socket did not take yet.
-    out: Vec<u8>,
+    /// Messages that the socket did not take whole yet.
+    out: VecDeque<Vec<u8>>,
+    /// How much of the first of them it took.
+    sent: usize,
+    /// How many connections were lost in the middle of it.
+    cut_off: u32,
+    /// Why nothing more can be sent, until it was told.
+    broken: Option<io::Error>,
 }
 
 /// Why a holder is of no use.
@@ -60,7 +70,23 @@ pub(crate) enum LinkError {
 
 impl Link {
     pub(crate) fn new(stream: UnixStream) -> Link {
-        Link { stream, decoder: Decoder::default(), out: Vec::new() }
+        let decoder = Decoder::default();
+        Link { stream, decoder, out: VecDeque::new(), sent: 0, cut_off: 0, broken: None }
+    }
+
+    /// Goes on with another connection to the same holder. What was not sent whole is sent there:
+    /// a holder takes nothing of a message that was cut off.
+    pub(crate) fn go_on_with(&mut self, mut other: Link) {
+        other.out.append(&mut self.out);
+        if self.sent > 0 {
+            other.cut_off = self.cut_off + 1;
+        }
+        if other.cut_off >= MAX_CUT_OFF {
+            tracing::error!("a message that the holder does not take is dropped");
+            other.out.pop_front();
+            other.cut_off = 0;
+        }
+        *self = other;
     }
 
     /// Reads the holder's introduction and the terminal's descriptor.
@@ -93,6 +119,10 @@ impl Link {
                     self.decoder.feed(&buffer[..length]);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                // It ended before it had read everything.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
+                    return Err(LinkError::Gone);
+                }
                 Err(error) => return Err(error.into()),
             }
         }
@@ -112,6 +142,9 @@ impl Link {
 
     /// Waits until something can be read, if that is wanted, or written, if something waits.
     pub(crate) async fn ready(&self, reading: bool) -> io::Result<Ready> {
+        if self.broken.is_some() {
+            return Ok(Ready::ALL);
+        }
         match (reading, self.out.is_empty()) {
             (true, true) => self.stream.ready(Interest::READABLE).await,
             (true, false) => self.stream.ready(Interest::READABLE | Interest::WRITABLE).await,
@@ -150,11 +183,18 @@ impl Link {
         Ok(self.decoder.from_holder()?)
     }
 
-    /// Says something, at once if the socket takes it. A holder that is gone is noticed by reading.
+    /// Says something, at once if the socket takes it. That it failed is told by the next
+    /// [`Link::flush`]; a holder that is gone is noticed by reading, for it may have said something.
     pub(crate) fn say(&mut self, message: &ToHolder) {
-        message.encode(&mut self.out);
-        if let Err(error) = self.flush() {
-            tracing::debug!(%error, "a message to a holder was not sent");
+        let mut bytes = Vec::new();
+        message.encode(&mut bytes);
+        self.out.push_back(bytes);
+        match self.flush() {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                tracing::debug!(%error, "a message to a holder was not sent");
+                self.out.clear();
+            }
+            other => self.broken = other.err(),
         }
     }
 
@@ -165,18 +205,20 @@ impl Link {
 
     /// Writes what waits, as far as the socket takes it.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        while !self.out.is_empty() {
-            match self.stream.try_write(&self.out) {
-                Ok(written) => drop(self.out.drain(..written)),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-                Err(error) => {
-                    self.out.clear();
-                    return Err(error);
+        if let Some(error) = self.broken.take() {
+            return Err(error);
+        }
+        while let Some(message) = self.out.front() {
+            match self.stream.try_write(&message[self.sent..]) {
+                Ok(written) if self.sent + written == message.len() => {
+                    self.out.pop_front();
+                    (self.sent, self.cut_off) = (0, 0);
                 }
+                Ok(written) => self.sent += written,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
             }
         }
-        // A checkpoint may have made it large.
-        self.out.shrink_to(4096);
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use greenroom_model::Size;
+use greenroom_model::{SessionId, Size};
 use greenroom_screen::Policy;
 
 /// Who decides how large a session is.
@@ -58,6 +58,11 @@ pub struct Options {
 }
 
 impl Options {
+    /// Where the holder of a session listens.
+    pub(crate) fn holder_socket(&self, id: SessionId) -> PathBuf {
+        self.holders.join(format!("{id}.sock"))
+    }
+
     /// What is taken out of what an attached terminal gets.
     pub(crate) fn policy(&self) -> Policy {
         Policy { clipboard: !self.clipboard_write, ..Policy::default() }

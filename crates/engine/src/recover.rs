@@ -144,7 +144,7 @@ fn refusal(socket: PathBuf, pid: Option<u32>, error: &LinkError) -> Refused {
 }
 
 /// Meets the holder behind a socket; none if there is none any more. With an error comes whose it is.
-async fn knock(path: &Path) -> Result<Option<Adopted>, (LinkError, Option<u32>)> {
+pub(crate) async fn knock(path: &Path) -> Result<Option<Adopted>, (LinkError, Option<u32>)> {
     let unknown = |error: io::Error| (LinkError::from(error), None);
     let stream = match UnixStream::connect(path).await {
         Ok(stream) => stream,

@@ -18,6 +18,7 @@ mod sizing;
 mod viewers;
 mod waits;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,6 +36,7 @@ use crate::journal::Journal;
 use crate::link::{Link, LinkError};
 use crate::mark::{Mark, Marks};
 use crate::options::Options;
+use crate::relink::relink;
 use crate::{Attach, ClientId, Error, Event, Scene, Subscription, SubscriptionId, Transcript};
 
 use self::absent::Absent;
@@ -244,8 +246,11 @@ impl Session {
                     Ok(None) => {}
                     Ok(Some(status)) => break crate::End::Exited(status),
                     Err(error) => {
-                        self.complain(&error);
-                        break crate::End::Lost;
+                        let socket = self.socket();
+                        if let Err(error) = relink(&mut self.link, &socket, error).await {
+                            self.complain(&error);
+                            break crate::End::Lost;
+                        }
                     }
                 },
                 Wake::Keyboard => self.keyboard.write(),
@@ -457,6 +462,11 @@ impl Session {
         self.marks.add(Mark::now(&self.screen, bytes, self.keyboard.echoes()));
         self.active = Instant::now();
         self.screen.offset()
+    }
+
+    /// Where the holder listens.
+    fn socket(&self) -> PathBuf {
+        self.options.holder_socket(self.description.id)
     }
 
     fn complain(&self, error: &LinkError) {

@@ -1,8 +1,11 @@
 //! Starting a holder, and making a session of what it holds.
 
+use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::UnixStream as Socket;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +21,7 @@ use crate::engine::{Entry, House};
 use crate::info::{Face, Info, State};
 use crate::link::{Link, LinkError};
 use crate::options::Options;
+use crate::relink;
 use crate::session::{Beginning, Handle, INBOX, Kept, Session, TRANSCRIPT, unpack};
 
 /// How long a holder has to introduce itself. It takes a millisecond; a machine out of memory may
@@ -42,21 +46,29 @@ pub(crate) fn start_holder(options: &Options, id: SessionId) -> io::Result<Socke
     Ok(ours)
 }
 
-/// Asks a holder that was just started for its session.
+/// Asks a holder that was just started for its session. If that fails, what came of it is ended.
 pub(crate) async fn ask(socket: Socket, spawn: Spawn) -> Result<(Link, Hello, OwnedFd), LinkError> {
+    let path = PathBuf::from(OsStr::from_bytes(&spawn.socket));
     let mut link = Link::new(UnixStream::from_std(socket)?);
     link.say(&ToHolder::Spawn(Box::new(spawn)));
-    let introduced = tokio::time::timeout(INTRODUCTION, link.introduction()).await;
-    let Ok(introduced) = introduced else {
-        // Whatever it starts after all ends at once.
-        link.say(&ToHolder::Kill { grace_ms: 0 });
-        link.say(&ToHolder::Release);
-        return Err(LinkError::Gone);
-    };
-    let (hello, terminal) = introduced?;
+    let introduced = tokio::time::timeout(INTRODUCTION, introduced(&mut link)).await;
+    match introduced.unwrap_or(Err(LinkError::Silent)) {
+        Ok((hello, terminal)) => Ok((link, hello, terminal)),
+        Err(error) => {
+            // It has said that it started nothing, or was never told to.
+            if !matches!(error, LinkError::Failed(..)) && link.is_flushed() {
+                relink::undo(link, path).await;
+            }
+            Err(error)
+        }
+    }
+}
+
+async fn introduced(link: &mut Link) -> Result<(Hello, OwnedFd), LinkError> {
+    let introduced = link.introduction().await?;
     // The description comes back as it was sent.
     link.wait().await?;
-    Ok((link, hello, terminal))
+    Ok(introduced)
 }
 
 /// What a holder found at start-up holds.
@@ -122,6 +134,11 @@ impl Adopted {
         description: Description,
     ) -> Adopted {
         Adopted { link, hello, terminal, description, kept: None }
+    }
+
+    /// The connection alone, for who has the rest.
+    pub(crate) fn into_link(self) -> Link {
+        self.link
     }
 }
 

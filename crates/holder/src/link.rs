@@ -29,6 +29,10 @@ const TURN_MESSAGES: usize = 8;
 /// How many pieces of the log one message can lie in: two whole segments and their neighbours.
 const PIECES: usize = 8;
 
+/// How often in a row reading may fail: a system out of memory has some a moment later, and one
+/// that never has must not keep the holder busy.
+const MAX_MISSES: u32 = 100;
+
 /// One daemon's connection.
 #[derive(Debug)]
 pub(crate) struct Link {
@@ -45,6 +49,8 @@ pub(crate) struct Link {
     ended_queued: bool,
     /// Whether sending failed: the daemon has gone, and what it said before is still to be read.
     deaf: bool,
+    /// How often in a row reading failed.
+    misses: u32,
 }
 
 /// An output message that was begun.
@@ -68,6 +74,7 @@ impl Link {
             output: None,
             ended_queued: false,
             deaf: false,
+            misses: 0,
         }
     }
 
@@ -105,8 +112,16 @@ impl Link {
         buffer.truncate(begin + read.unwrap_or(0));
         match read {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(_) => Ok(true),
+            Ok(_) => {
+                self.misses = 0;
+                Ok(true)
+            }
             Err(Errno::AGAIN | Errno::INTR) => Ok(false),
+            // What the daemon said is still there, and would be lost with the connection.
+            Err(error) if error != Errno::CONNRESET && self.misses < MAX_MISSES => {
+                self.misses += 1;
+                Ok(false)
+            }
             Err(error) => Err(error.into()),
         }
     }

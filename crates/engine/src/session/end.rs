@@ -1,5 +1,6 @@
 //! The end of a session: everybody is told, the archive keeps it, and only then the holder goes.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::encore::Encore;
 use crate::engine::House;
 use crate::event::HouseEvent;
 use crate::link::Link;
-use crate::{End, Error, Event, Scene, State};
+use crate::{End, Error, Event, Scene, State, relink};
 
 /// How long to wait before the archive is tried again; it doubles up to the longest.
 const RETRY: Duration = Duration::from_millis(500);
@@ -34,7 +35,7 @@ const FAREWELL: Duration = Duration::from_secs(5);
 impl Session {
     /// Ends the session. All its output has been taken.
     pub(super) async fn finish(mut self, end: End, mut inbox: mpsc::Receiver<Msg>) {
-        let id = self.description.id;
+        let (id, socket) = (self.description.id, self.socket());
         self.hear_last(&mut inbox);
         let packed = pack(&self.screen, self.transcript.as_ref());
         let record = self.record(end, packed);
@@ -68,7 +69,7 @@ impl Session {
             encore.given(until).await;
             self.house.no_encore(id);
         }
-        farewell(&mut self.link, id).await;
+        farewell(&mut self.link, id, &socket).await;
         if self.screen.offset().0 > MUCH {
             drop(self.screen);
             greenroom_pty::return_free_memory();
@@ -135,16 +136,9 @@ async fn archive(house: &House, record: EndedRecord) {
 }
 
 /// Lets the holder go.
-async fn farewell(link: &mut Link, id: SessionId) {
+async fn farewell(link: &mut Link, id: SessionId, socket: &Path) {
     link.say(&ToHolder::Release);
-    let flushed = async {
-        while !link.is_flushed() {
-            if link.ready(false).await.is_err() || link.flush().is_err() {
-                return;
-            }
-        }
-    };
-    if tokio::time::timeout(FAREWELL, flushed).await.is_err() {
+    if tokio::time::timeout(FAREWELL, relink::flush(link, socket)).await.is_err() {
         tracing::warn!(session = %id, "the holder did not hear that it may go");
     }
 }

@@ -17,6 +17,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::sync::Semaphore;
 
 use super::Reply;
+use crate::Error;
 
 /// How many bytes of answers to a program's queries wait at most. A program that asks and never
 /// reads loses the rest.
@@ -151,21 +152,24 @@ impl Keyboard {
                     Err(Errno::INTR) => continue,
                     // The child is gone: its end is on the way, and nobody reads this any more. A
                     // terminal that was full then stays full, and says so for ever.
-                    Err(_) => keys.bytes.clear(),
+                    Err(error) => {
+                        self.taken(Err(Error::Typing(error.into())));
+                        continue;
+                    }
                 }
             }
             if !self.queue.front().is_some_and(|keys| keys.bytes.has_remaining()) {
-                self.taken();
+                self.taken(Ok(()));
             }
         }
     }
 
-    /// The first of the queue was written.
-    fn taken(&mut self) {
+    /// The first of the queue was written, or never will be.
+    fn taken(&mut self, how: Result<(), Error>) {
         let Some(keys) = self.queue.pop_front() else { return };
         self.room.add_permits(keys.reserved);
         if let Some((reply, offset)) = keys.done {
-            let _gone = reply.send(Ok(offset));
+            let _gone = reply.send(how.map(|()| offset));
         }
         if self.queue.is_empty() {
             self.answers = 0;

@@ -32,6 +32,13 @@ impl Session {
 
     /// Takes output, which may begin before what the screen has seen already.
     fn output(&mut self, at: Offset, bytes: Bytes) -> Result<(), LinkError> {
+        // A holder that was met anew begins with what it has, also if it was received before.
+        let known =
+            usize::try_from(self.received - at).map_or(bytes.len(), |it| it.min(bytes.len()));
+        let (at, bytes) = (at + known as u64, bytes.slice(known..));
+        if bytes.is_empty() {
+            return Ok(());
+        }
         let seen = self.screen.offset();
         let end = at + bytes.len() as u64;
         self.received = end;
