@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use crate::workspace::{cargo, cargo_command, root, run};
 
 /// The programs the tests start, each in the Debian package of the same name.
-const PACKAGED: &[&str] = &["tmux", "vim", "zsh"];
+const PACKAGED: &[&str] = &["strace", "tmux", "vim", "zsh"];
 
 /// Programs Debian has too old to install for somebody: the tests want Node 20.
 const FOUND: &[&str] = &["node", "npm"];

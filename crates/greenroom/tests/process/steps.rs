@@ -32,7 +32,7 @@ fn holders(home: &Home) -> BTreeSet<u32> {
 }
 
 /// Whether the list, the sockets and the processes say the same.
-fn agree(home: &Home, daemon: &Daemon) -> Result<Vec<Value>, String> {
+pub(crate) fn agree(home: &Home, daemon: &Daemon) -> Result<Vec<Value>, String> {
     let mut connection = home.try_connect().map_err(|error| error.to_string())?;
     let list = call(&mut connection, "session.list", json!({}));
     let list = list.as_array().unwrap().clone();
