@@ -3,6 +3,7 @@
 //! The holder adopts orphans, so all of them are its descendants. First they are asked; those that
 //! are left after the grace are killed, again and again until there is none.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
@@ -17,6 +18,10 @@ const AGAIN: Duration = Duration::from_millis(10);
 /// How often to look again before those that are left are taken for unkillable (stuck in the
 /// kernel, or another user's): two seconds.
 const ROUNDS: u32 = 200;
+
+/// How often to look for new ones while stopping: each time only those few can start others that
+/// were started since the last.
+const SWEEPS: u32 = 50;
 
 /// The program of the daemon, which lies beside the holder's.
 const DAEMON: &str = "greenroom";
@@ -40,7 +45,7 @@ impl Killing {
                 kill_group(leader, signal.as_raw());
             }
         }
-        for pid in descendants_but(std::process::id(), is_greenroom) {
+        for pid in descendants() {
             if leader.is_none() || group(pid) != leader {
                 for signal in signals {
                     kill(pid, signal.as_raw());
@@ -68,13 +73,38 @@ impl Killing {
         if now < self.next {
             return true;
         }
-        for pid in descendants_but(std::process::id(), is_greenroom) {
+        if self.rounds < ROUNDS {
+            // Killing them once was not enough: they start others meanwhile.
+            stop_all();
+        }
+        for pid in descendants() {
             kill(pid, Signal::KILL.as_raw());
         }
         self.next = now + AGAIN;
         self.rounds -= 1;
         self.rounds > 0
     }
+}
+
+/// Stops everyone, those last who were started meanwhile. What is stopped starts nobody, and unlike
+/// what is killed it makes no room for others under a limit on processes.
+fn stop_all() {
+    let mut stopped = HashSet::new();
+    for _ in 0..SWEEPS {
+        let mut new = descendants();
+        new.retain(|&pid| stopped.insert(pid));
+        if new.is_empty() {
+            return;
+        }
+        for pid in new {
+            kill(pid, Signal::STOP.as_raw());
+        }
+    }
+}
+
+/// Whoever came of the child.
+fn descendants() -> Vec<u32> {
+    descendants_but(std::process::id(), is_greenroom)
 }
 
 /// Whether a process is a daemon or another holder: whoever starts the daemon in a session makes it,
