@@ -148,6 +148,14 @@ impl Error {
             Error::Running(_) => Some("end it with `greenroom kill` first"),
             Error::InputFull(_) => Some("wait until it reads, or press ctrl+c in it"),
             Error::Typing(_) => Some("its program may be ending"),
+            Error::Spawn { stage: Stage::Program, error, .. } | Error::Holder { error, .. }
+                if is_out_of_something(error) =>
+            {
+                Some("the system is out of processes, memory or files: end something first")
+            }
+            Error::Spawn { stage: Stage::Terminal, .. } => {
+                Some("the system may be out of terminals")
+            }
             Error::Spawn { stage: Stage::Program, .. } => Some("is it installed, and in PATH?"),
             Error::Spawn { stage: Stage::Cwd, .. } => Some("name a folder that exists"),
             Error::Holder { .. } => Some("`greenroom doctor` says what is missing"),
@@ -162,6 +170,13 @@ impl Error {
             | Error::Stopping => None,
         }
     }
+}
+
+/// Whether it may well work another time.
+fn is_out_of_something(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let out = [Errno::AGAIN, Errno::NOMEM, Errno::MFILE, Errno::NFILE, Errno::NOBUFS];
+    Errno::from_io_error(error).is_some_and(|error| out.contains(&error))
 }
 
 fn list(ids: &[SessionId]) -> String {

@@ -16,6 +16,7 @@ mod cli;
 mod daemon_killed;
 mod disk;
 mod endings;
+mod exhausted;
 mod family;
 mod holder_killed;
 mod idle;
