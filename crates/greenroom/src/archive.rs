@@ -8,16 +8,21 @@ use greenroom_engine::{Archive, ArchiveError, AuditEntry, Done, EndedRecord, Liv
 use greenroom_model::{Offset, SessionId};
 use greenroom_store::{self as store, Keeper, Kind, StoreError};
 
+use crate::calendar::Calendar;
+
 /// The store, behind its thread.
-pub(crate) struct Stored(pub(crate) Arc<Keeper>);
+pub(crate) struct Stored {
+    pub(crate) keeper: Arc<Keeper>,
+    pub(crate) calendar: Calendar,
+}
 
 impl Archive for Stored {
     fn created(&self, record: LivingRecord) {
-        self.0.alive(session(record));
+        self.keeper.alive(session(record));
     }
 
     fn renamed(&self, id: SessionId, name: String) {
-        self.0.renamed(id, name);
+        self.keeper.renamed(id, name);
     }
 
     fn ended(&self, record: EndedRecord, done: Done<()>) {
@@ -27,20 +32,20 @@ impl Archive for Stored {
             engine::End::Exited(status) => store::End::Exited(status),
             engine::End::Lost => store::End::Lost("the holder is gone".to_owned()),
         };
-        let ended = store::Ended { session, ended_ms, end };
-        self.0.ended(ended, checkpoint, |result| done(result.map_err(failure)));
+        let ended = store::Ended { session, ended_ms: self.calendar.date(ended_ms), end };
+        self.keeper.ended(ended, checkpoint, |result| done(result.map_err(failure)));
     }
 
     fn checkpoint(&self, id: SessionId, done: Done<Option<Vec<u8>>>) {
-        self.0.checkpoint_of(id, |result| done(result.map_err(failure)));
+        self.keeper.checkpoint_of(id, |result| done(result.map_err(failure)));
     }
 
     fn forget(&self, id: SessionId, done: Done<()>) {
-        self.0.forget(id, |result| done(result.map(drop).map_err(failure)));
+        self.keeper.forget(id, |result| done(result.map(drop).map_err(failure)));
     }
 
     fn audit(&self, entry: AuditEntry) {
-        self.0.audit(store::AuditEntry {
+        self.keeper.audit(store::AuditEntry {
             at_ms: now_ms(),
             who: entry.who,
             what: entry.what.to_owned(),

@@ -24,6 +24,7 @@ use tracing::Level;
 use tracing::level_filters::LevelFilter;
 
 use crate::archive::{self, Stored};
+use crate::calendar::Calendar;
 use crate::config::{Config, Problem};
 use crate::lock::Lock;
 use crate::logs::{Keep, Logs};
@@ -51,6 +52,7 @@ struct Affairs {
     logs: Logs,
     shutdown: Shutdown,
     started: Instant,
+    calendar: Calendar,
     /// The limit on open files that sessions get back.
     open_files: u64,
 }
@@ -102,7 +104,9 @@ async fn serve(
     let keeper = Arc::new(keeper);
     let next = asked(|answer| keeper.next_id(answer)).await?;
     let options = options(&paths, &config, open_files)?;
-    let engine = Engine::new(options, Arc::new(Stored(Arc::clone(&keeper))), next);
+    let calendar = Calendar::new();
+    let archive = Stored { keeper: Arc::clone(&keeper), calendar };
+    let engine = Engine::new(options, Arc::new(archive), next);
     let signals = Signals::new()?;
     recover(&engine, &keeper).await?;
     let listener = bind(&paths.socket())?;
@@ -115,6 +119,7 @@ async fn serve(
         logs,
         shutdown: Shutdown::default(),
         started: Instant::now(),
+        calendar,
         open_files,
     });
     tracing::info!(version = host::VERSION, pid = std::process::id(), "the daemon listens");
@@ -258,7 +263,8 @@ async fn retain(affairs: &Arc<Affairs>) {
     let mut events = affairs.engine.events();
     loop {
         let keep = affairs.config().retention;
-        let kept = asked(|answer| affairs.keeper.retain(keep, archive::now_ms(), answer)).await;
+        let kept =
+            asked(|answer| affairs.keeper.retain(keep, affairs.calendar.today(), answer)).await;
         match kept {
             Ok(gone) => affairs.engine.expired(&gone),
             Err(error) => tracing::warn!(%error, "old sessions could not be let go of"),

@@ -5,6 +5,7 @@
 //! reads the environment.
 
 mod archive;
+mod calendar;
 mod config;
 mod daemon;
 mod doctor;

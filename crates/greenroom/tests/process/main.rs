@@ -13,6 +13,7 @@
 mod access;
 mod attach;
 mod cli;
+mod clock;
 mod daemon_killed;
 mod disk;
 mod endings;
