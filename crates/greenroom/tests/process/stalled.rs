@@ -181,6 +181,9 @@ fn a_stopped_holder_that_is_killed_is_a_session_lost() {
     let holder = pid(&session, "holderPid");
     process::kill(holder, Signal::STOP);
     wait_until_stopped(holder);
+    // Not killed: the store is to know of the session by then.
+    daemon.signal(Signal::TERM);
+    daemon.wait_for_end();
     daemon.restart(&home);
     let mut connection = home.connect();
     assert!(session_list(&mut connection, true).is_empty());
