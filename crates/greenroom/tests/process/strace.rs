@@ -10,6 +10,9 @@ use std::process::{Child, Command, Stdio};
 
 use greenroom_testkit::{HOLDER, Home, Signal, eventually, process};
 
+const MISSING: &str = "this test needs `strace`: `cargo xtask test` installs it";
+const UNTRACEABLE: &str = "processes cannot be traced here, so faults are not tested";
+
 /// A call that fails: the `nth` of its kind, counted from when `strace` came.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fault {
@@ -55,13 +58,11 @@ impl Tampered {
         command.args(fault.arguments(&log)).args(["-p", &thread.to_string()]);
         command.stdin(Stdio::null()).stderr(fs::File::create(&said).unwrap());
         let started = command.spawn();
-        let mut strace = started.expect("this test needs `strace`: `cargo xtask test` installs it");
+        let mut strace = started.expect(MISSING);
         eventually("strace traces the thread", || {
             if let Some(status) = strace.try_wait().unwrap() {
                 let said = fs::read_to_string(&said).unwrap_or_default();
-                panic!(
-                    "processes cannot be traced here ({status}), so faults are not tested: {said}"
-                );
+                panic!("{UNTRACEABLE}: {status}: {said}");
             }
             tracer(thread) == Some(strace.id()) && process::state(thread) == Some('S')
         });
@@ -117,7 +118,15 @@ pub(crate) struct Holders {
 
 impl Holders {
     /// Puts itself in the place of the holder in a home with programs.
+    ///
+    /// # Panics
+    /// Nothing can be traced here: its holders would not start, which looks like a fault.
+    #[track_caller]
     pub(crate) fn of(home: &Home) -> Holders {
+        let tried = Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).output();
+        let tried = tried.expect(MISSING);
+        let said = String::from_utf8_lossy(&tried.stderr);
+        assert!(tried.status.success(), "{UNTRACEABLE}: {said}");
         let script = home.binary().with_file_name(HOLDER);
         let folder = home.path().join("real");
         fs::create_dir(&folder).unwrap();
