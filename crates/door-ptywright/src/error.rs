@@ -98,7 +98,8 @@ impl From<Error> for RpcError {
             Error::Spawn { .. } | Error::Holder { .. } => {
                 RpcError::internal(format!("pty backend error: {error}"))
             }
-            Error::Running(_)
+            Error::Typing(_)
+            | Error::Running(_)
             | Error::InputFull(_)
             | Error::Limit { .. }
             | Error::Archive(_)

@@ -40,6 +40,8 @@ pub(crate) struct Link {
     cut_off: u32,
     /// Why nothing more can be sent, until it was told.
     broken: Option<io::Error>,
+    /// Whether there may be a whole message in what was read already.
+    unheard: bool,
 }
 
 /// Why a holder is of no use.
@@ -71,7 +73,7 @@ pub(crate) enum LinkError {
 impl Link {
     pub(crate) fn new(stream: UnixStream) -> Link {
         let decoder = Decoder::default();
-        Link { stream, decoder, out: VecDeque::new(), sent: 0, cut_off: 0, broken: None }
+        Link { stream, decoder, out: VecDeque::new(), sent: 0, cut_off: 0, broken: None, unheard: false }
     }
 
     /// Goes on with another connection to the same holder. What was not sent whole is sent there:
@@ -145,6 +147,9 @@ impl Link {
         if self.broken.is_some() {
             return Ok(Ready::ALL);
         }
+        if reading && self.unheard {
+            return Ok(Ready::READABLE);
+        }
         match (reading, self.out.is_empty()) {
             (true, true) => self.stream.ready(Interest::READABLE).await,
             (true, false) => self.stream.ready(Interest::READABLE | Interest::WRITABLE).await,
@@ -180,7 +185,9 @@ impl Link {
 
     /// The next message, if it is whole.
     pub(crate) fn next(&mut self) -> Result<Option<FromHolder>, LinkError> {
-        Ok(self.decoder.from_holder()?)
+        let message = self.decoder.from_holder()?;
+        self.unheard = message.is_some();
+        Ok(message)
     }
 
     /// Says something, at once if the socket takes it. That it failed is told by the next

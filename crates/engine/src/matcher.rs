@@ -276,3 +276,30 @@ impl Pattern {
         Some(Outcome::Text { text: found.as_str().to_owned(), group })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_are_taken_as_they_are() {
+        let ascii: String = (' '..='~').collect();
+        for text in ["> ", "<x>", "a.b", "[x]{2}", "\\d", "$ ", "#& -~", "é 漢 \u{1b}[0m", &ascii] {
+            let pattern = Pattern::literal(text, false).unwrap();
+            let found = pattern.find(&format!("before {text} after")).unwrap();
+            assert_eq!(found.text(), Some(text));
+            assert!(pattern.find("acb x d said hello").is_none());
+        }
+    }
+
+    #[test]
+    fn the_first_group_is_told() {
+        let found = Pattern::regex_of_all(r"got (\w+)|x").unwrap();
+        let group = |text: &str| match found.find(text) {
+            Some(Outcome::Text { text, group }) => (text, group),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(group("a got it"), ("got it".to_owned(), Some("it".to_owned())));
+        assert_eq!(group("an x"), ("x".to_owned(), None));
+    }
+}
