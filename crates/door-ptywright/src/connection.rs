@@ -2,7 +2,8 @@
 //!
 //! Requests on one session or adapter run one after the other, in the order they came, as clients
 //! that send many at once expect; those on different ones run side by side. A wait lets those
-//! behind it go on, so that it can be fulfilled, or cancelled, on the connection that made it.
+//! behind it go on, so that it can be fulfilled, or cancelled, on the connection that made it; but
+//! what was sent together with it, as a script that is piped in does, still runs in its order.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,6 +22,7 @@ use crate::error::RpcError;
 use crate::framing::{Came, Decoder, Framing};
 use crate::methods::{self, Answer, Order};
 use crate::notes::Notes;
+use crate::sessions::name;
 use crate::{Door, notes};
 
 /// How many requests of one connection may be under way. Past that it is not read until one is done.
@@ -127,6 +129,7 @@ pub async fn serve<R, W>(
 async fn read(connection: &Arc<Connection>, mut reader: impl AsyncRead + Unpin, client: &Client) {
     let mut decoder = Decoder::new(client.framing);
     let mut requests = JoinSet::new();
+    let mut together = Vec::new();
     loop {
         loop {
             let message = match decoder.next() {
@@ -145,8 +148,9 @@ async fn read(connection: &Arc<Connection>, mut reader: impl AsyncRead + Unpin, 
             while requests.len() >= MAX_REQUESTS {
                 requests.join_next().await;
             }
-            take(connection, &message, &mut requests);
+            take(connection, &message, &mut requests, &mut together);
         }
+        together.clear();
         let buffer = decoder.buffer();
         buffer.reserve(READ_BYTES);
         tokio::select! {
@@ -160,42 +164,66 @@ async fn read(connection: &Arc<Connection>, mut reader: impl AsyncRead + Unpin, 
         connection.out.room().await;
     }
     if let Some(message) = decoder.rest() {
-        take(connection, &message, &mut requests);
+        take(connection, &message, &mut requests, &mut together);
     }
     if client.finishes {
         while requests.join_next().await.is_some() {}
     }
 }
 
-/// Starts a request.
-fn take(connection: &Arc<Connection>, message: &[u8], requests: &mut JoinSet<()>) {
+/// A wait, by what it is on; closed when it is answered.
+type Waiting = (String, watch::Receiver<()>);
+
+/// Starts a request. `together` are the waits that were sent together with it, before it.
+fn take(
+    connection: &Arc<Connection>,
+    message: &[u8],
+    requests: &mut JoinSet<()>,
+    together: &mut Vec<Waiting>,
+) {
     if message.iter().all(u8::is_ascii_whitespace) {
         return;
     }
-    let request = match Request::from_wire(message) {
+    let mut request = match Request::from_wire(message) {
         Ok(request) => request,
         Err((Some(id), error)) => return connection.respond(&id, Err(error)),
         Err((None, _)) => return,
     };
     let order = methods::order(&request);
     let mut before = Vec::new();
-    let done = connection.line_up(&order, &mut before);
+    let going_on = connection.line_up(&order, &mut before);
+    let (answered, waiting) = watch::channel(());
+    if let Order::On { on, waits } = &order {
+        let key = connection.key(on);
+        before.extend(together.iter().filter(|it| it.0 == key).map(|it| it.1.clone()));
+        if let Some(wait_id) = waits {
+            // Now, so that a cancel that comes right behind it finds it.
+            match connection.door.cancels.name(wait_id.clone(), on) {
+                Ok(named) => request.params.named = named,
+                Err(error) => {
+                    let id = request.id.unwrap_or_default();
+                    return connection.respond(&id, Err(error));
+                }
+            }
+            together.push((key, waiting));
+        }
+    }
     let connection = Arc::clone(connection);
     requests.spawn(async move {
         for mut before in before {
             // It is closed, never changed.
             let _closed = before.changed().await;
         }
+        let waits = matches!(order, Order::On { waits: Some(_), .. });
         let busy = connection.is_busy(&order);
         // A wait lets the next go on at once; everything else when it is answered.
-        let done = Some(done).filter(|_| !order.waits);
+        let going_on = Some(going_on).filter(|_| !waits);
         let result = methods::call(&connection, &request).await;
         if let Some(id) = &request.id {
             connection.out.room().await;
             connection.respond(id, result);
         }
-        drop(done);
-        drop(busy);
+        drop((going_on, answered, busy));
     });
 }
 
@@ -230,30 +258,39 @@ impl Connection {
         self.out.room().await;
     }
 
+    /// What a session or adapter is called in the order of requests, however the client calls it.
+    fn key(&self, on: &str) -> String {
+        self.door.session_of(on).map_or_else(|| on.to_owned(), name)
+    }
+
     /// Takes a place behind what it must wait for; the next is behind what is returned.
     fn line_up(&self, order: &Order, before: &mut Vec<watch::Receiver<()>>) -> watch::Sender<()> {
-        let (done, tail) = watch::channel(());
+        let (going_on, tail) = watch::channel(());
         let mut busy = lock(&self.busy);
         busy.tails.retain(|_, tail| tail.has_changed().is_ok());
-        let key = order.on.clone().unwrap_or_default();
-        // Requests that concern all, such as one that makes a session, come before those on one.
-        before.extend(busy.tails.get("").cloned());
-        if !key.is_empty() {
-            before.extend(busy.tails.get(&key).cloned());
+        match order {
+            Order::AtOnce => {}
+            // Behind everything, and everything behind it.
+            Order::All => {
+                before.extend(busy.tails.values().cloned());
+                busy.tails.insert(String::new(), tail);
+            }
+            Order::On { on, .. } => {
+                let key = self.key(on);
+                before.extend(["", &key].iter().filter_map(|key| busy.tails.get(*key).cloned()));
+                busy.tails.insert(key, tail);
+            }
         }
-        if !order.at_once {
-            busy.tails.insert(key, tail);
-        }
-        done
+        going_on
     }
 
     /// Holds notifications back until what is returned is dropped.
     fn is_busy(self: &Arc<Connection>, order: &Order) -> BusyGuard {
-        let session = match &order.on {
-            Some(on) if !order.waits => self.door.session_of(on),
+        let session = match order {
+            Order::On { on, waits: None } => self.door.session_of(on),
             _ => None,
         };
-        let maker = order.on.is_none() && !order.waits;
+        let maker = *order == Order::All;
         let mut busy = lock(&self.busy);
         if let Some(session) = session {
             *busy.sessions.entry(session).or_default() += 1;

@@ -5,9 +5,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::RpcError;
+use crate::waits::Named;
 
 /// A request or a notification.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub(crate) struct Request {
     /// None for a notification, which is never answered.
     pub(crate) id: Option<Value>,
@@ -16,8 +17,12 @@ pub(crate) struct Request {
 }
 
 /// The parameters of a request: an object, or nothing.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Params(Value);
+#[derive(Debug)]
+pub(crate) struct Params {
+    value: Value,
+    /// By what name it can be cancelled, if it is a wait.
+    pub(crate) named: Named,
+}
 
 #[derive(Deserialize)]
 struct Members {
@@ -44,7 +49,8 @@ impl Request {
         let Some(method) = members.method else {
             return Err((id, RpcError::request("method is required")));
         };
-        Ok(Request { id, method, params: Params(members.params.unwrap_or_default()) })
+        let params = Params { value: members.params.unwrap_or_default(), named: Named::default() };
+        Ok(Request { id, method, params })
     }
 }
 
@@ -52,9 +58,9 @@ impl Params {
     /// The parameters as a method wants them.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, RpcError> {
         let wrong = |why: String| RpcError::params(format!("invalid params: {why}"));
-        match &self.0 {
+        match &self.value {
             Value::Null => serde_json::from_value(Value::Object(serde_json::Map::new())),
-            Value::Object(_) => T::deserialize(&self.0),
+            Value::Object(_) => T::deserialize(&self.value),
             _ => return Err(wrong("expected an object".to_owned())),
         }
         .map_err(|error| wrong(error.to_string()))

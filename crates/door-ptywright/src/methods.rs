@@ -47,13 +47,18 @@ impl Answer {
 
 /// When a request runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Order {
-    /// The session or adapter it is on; none if it concerns all.
-    pub(crate) on: Option<String>,
-    /// It lets those behind it go on while it runs.
-    pub(crate) waits: bool,
+pub(crate) enum Order {
     /// It waits for nobody and nobody for it.
-    pub(crate) at_once: bool,
+    AtOnce,
+    /// After what was asked of the same session or adapter.
+    On {
+        /// Which.
+        on: String,
+        /// It lets those behind it go on while it runs; and by what name it can be cancelled.
+        waits: Option<Option<String>>,
+    },
+    /// After everything: it concerns all.
+    All,
 }
 
 /// The parameters that say what a request is on.
@@ -63,19 +68,46 @@ struct On {
     session: Option<String>,
     #[serde(default)]
     adapter: Option<String>,
+    #[serde(default)]
+    wait_id: Option<String>,
+    #[serde(default)]
+    wait: Option<Wait>,
+}
+
+/// The second leg of a turn.
+#[derive(Deserialize)]
+struct Wait {
+    #[serde(default)]
+    wait_id: Option<String>,
 }
 
 /// When a request runs.
 pub(crate) fn order(request: &Request) -> Order {
-    let on = match request.params.read::<On>() {
-        Ok(On { session: Some(on), .. } | On { adapter: Some(on), .. }) => Some(on),
-        Ok(_) | Err(_) => None,
-    };
     let method = request.method.as_str();
-    let waits = matches!(method, "session.wait" | "adapter.wait" | "adapter.turn");
-    let at_once = matches!(method, "adapter.cancel_wait" | "session.cancel_wait");
-    Order { on, waits, at_once }
+    if AT_ONCE.contains(&method) {
+        return Order::AtOnce;
+    }
+    // What is wrong with its parameters is said by the method itself.
+    let Ok(params) = request.params.read::<On>() else { return Order::All };
+    let waits = match method {
+        "session.wait" | "adapter.wait" => Some(params.wait_id),
+        "adapter.turn" => Some(params.wait.and_then(|wait| wait.wait_id)),
+        _ => None,
+    };
+    match params.session.or(params.adapter) {
+        Some(on) => Order::On { on, waits },
+        None => Order::All,
+    }
 }
+
+/// Methods that change nothing and depend on nothing that others change, and those that must not wait.
+const AT_ONCE: &[&str] = &[
+    "server.capabilities",
+    "plugin.capabilities",
+    "plugin.validate_manifest",
+    "adapter.cancel_wait",
+    "session.cancel_wait",
+];
 
 macro_rules! methods {
     ($($name:literal => $function:path,)*) => {

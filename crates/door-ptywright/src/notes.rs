@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use greenroom_engine::redact::{Redaction, Stream};
-use greenroom_engine::{End, HouseEvent, State};
+use greenroom_engine::{End, HouseEvent, Scene, State, Transcript};
 use greenroom_model::{ExitStatus, SessionId};
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
@@ -42,7 +42,8 @@ pub(crate) struct Notes {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Wanted {
     Nothing,
-    These(Filter),
+    /// Of these sessions, and where in the transcripts of those that were there it begins.
+    These(Filter, BTreeMap<SessionId, u64>),
     /// The connection ends.
     Over,
 }
@@ -54,11 +55,21 @@ impl Default for Notes {
 }
 
 impl Notes {
-    /// Sets what the client wants to be told; nothing if none.
-    pub(crate) fn set(&self, filter: Option<Filter>) {
-        let wanted = filter.map_or(Wanted::Nothing, Wanted::These);
+    /// Sets what the client wants to be told; nothing if none. What is printed from here on is told, of
+    /// sessions that are made later all of it.
+    pub(crate) async fn set(&self, door: &Door, filter: Option<Filter>) {
+        let wanted = match filter {
+            None => Wanted::Nothing,
+            Some(filter) => {
+                let mut places = BTreeMap::new();
+                for info in door.registered() {
+                    places.extend(place(door, info.id).await.map(|place| (info.id, place)));
+                }
+                Wanted::These(filter, places)
+            }
+        };
         self.wanted.send_if_modified(|now| {
-            let changes = *now != Wanted::Over && *now != wanted;
+            let changes = *now != Wanted::Over;
             if changes {
                 *now = wanted;
             }
@@ -83,6 +94,13 @@ impl Filter {
     }
 }
 
+/// Where the transcript of a session ends now.
+async fn place(door: &Door, id: SessionId) -> Option<u64> {
+    door.engine.transcribe(id, TRANSCRIPT_CHARS).await.ok()?;
+    let end = |scene: Scene<'_>| scene.transcript.map_or(0, Transcript::end);
+    door.engine.scene(id, end).await.ok()
+}
+
 /// Tells a connection what it wants to know, until it ends.
 pub(crate) async fn tell(connection: &Arc<Connection>) {
     let mut wanted = connection.notes.wanted.subscribe();
@@ -90,30 +108,27 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
     let mut adapters = connection.door.adapters.changes();
     let mut listening: BTreeMap<SessionId, AbortHandle> = BTreeMap::new();
     let mut tasks = JoinSet::new();
-    let mut before = Wanted::Nothing;
     loop {
         let now = wanted.borrow_and_update().clone();
-        // Who begins to listen hears what is new; what begins later is new.
-        let begins = before == Wanted::Nothing;
         match &now {
             Wanted::Over => return std::future::pending().await,
             Wanted::Nothing => {
                 tasks.abort_all();
                 listening.clear();
             }
-            Wanted::These(filter) => {
+            Wanted::These(filter, places) => {
                 for info in connection.door.registered() {
-                    let takes = filter.takes(&connection.door, info.id);
-                    if !takes {
-                        listening.remove(&info.id).map(|task| task.abort());
-                    } else if !listening.contains_key(&info.id) {
-                        let task = listen(Arc::clone(connection), info.id, begins);
-                        listening.insert(info.id, tasks.spawn(task));
+                    if !filter.takes(&connection.door, info.id) {
+                        stop(&mut listening, info.id);
+                        continue;
                     }
+                    listening.entry(info.id).or_insert_with(|| {
+                        let place = places.get(&info.id).copied().unwrap_or(0);
+                        tasks.spawn(listen(Arc::clone(connection), info.id, place))
+                    });
                 }
             }
         }
-        before = now;
         // Titles and bells come by the thousand, and change nothing here.
         loop {
             tokio::select! {
@@ -122,7 +137,7 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
                 event = house.recv() => match event {
                     Ok(HouseEvent::Created(_)) | Err(RecvError::Lagged(_)) => break,
                     Ok(HouseEvent::Forgotten(info)) => {
-                        listening.remove(&info.id).map(|task| task.abort());
+                        stop(&mut listening, info.id);
                     }
                     Ok(_) => {}
                     Err(RecvError::Closed) => return std::future::pending().await,
@@ -130,6 +145,13 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
                 Some(_) = tasks.join_next() => {}
             }
         }
+    }
+}
+
+/// Does not listen to a session any more.
+fn stop(listening: &mut BTreeMap<SessionId, AbortHandle>, id: SessionId) {
+    if let Some(task) = listening.remove(&id) {
+        task.abort();
     }
 }
 
@@ -142,7 +164,7 @@ struct Came {
 }
 
 /// Tells a connection what happens in one session.
-async fn listen(connection: Arc<Connection>, id: SessionId, from_now: bool) {
+async fn listen(connection: Arc<Connection>, id: SessionId, mut place: u64) {
     let door = &connection.door;
     if door.engine.transcribe(id, TRANSCRIPT_CHARS).await.is_err() {
         return;
@@ -150,7 +172,7 @@ async fn listen(connection: Arc<Connection>, id: SessionId, from_now: bool) {
     let Ok(mut changes) = door.engine.changes(id) else { return };
     let session = name(id);
     let mut stream = Stream::new(Redaction::standard().clone());
-    let (mut told, mut place) = (None, if from_now { None } else { Some(0) });
+    let mut told = None;
     loop {
         let ended = changes.has_changed().is_err();
         changes.borrow_and_update();
@@ -158,16 +180,12 @@ async fn listen(connection: Arc<Connection>, id: SessionId, from_now: bool) {
         connection.room().await;
         let since = place;
         let came = door.engine.scene(id, move |scene| {
-            let transcript = scene.transcript;
-            let end = transcript.map_or(0, greenroom_engine::Transcript::end);
-            let (text, dropped) = match (transcript, since) {
-                (Some(transcript), Some(since)) => transcript.since(since),
-                _ => ("", false),
-            };
+            let end = scene.transcript.map_or(since, Transcript::end);
+            let (text, dropped) = scene.transcript.map_or(("", false), |it| it.since(since));
             Came { sequence: scene.sequence, place: end, text: text.to_owned(), dropped }
         });
         let Ok(came) = came.await else { return };
-        place = Some(came.place);
+        place = came.place;
         if told != Some(came.sequence) {
             told = Some(came.sequence);
             connection.note(EVENTS[0], &json!({"session": session, "sequence": came.sequence}));

@@ -142,7 +142,7 @@ impl Hidden {
                 places.push((text.len(), (row, cell.col)));
                 match cell.text() {
                     CellText::Char(c) => text.push(c),
-                    other => text.push_str(&other.to_string()),
+                    CellText::Cluster(cluster) => text.push_str(cluster),
                 }
             }
             if !line.is_wrapped() {

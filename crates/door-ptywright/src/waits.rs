@@ -21,9 +21,9 @@ const MAX_WAIT_ID: usize = 256;
 /// How many named waits there may be.
 const MAX_WAITS: usize = 4096;
 
-/// Waits that can be cancelled by the name their client gave them.
-#[derive(Debug, Default)]
-pub(crate) struct Cancels(Mutex<BTreeMap<String, Cancel>>);
+/// Waits that can be cancelled by the name their client gave them. Cheap to clone.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Cancels(Arc<Mutex<BTreeMap<String, Cancel>>>);
 
 #[derive(Debug, Clone)]
 struct Cancel {
@@ -32,10 +32,10 @@ struct Cancel {
     cancelled: Arc<Notify>,
 }
 
-/// A named wait under way; its name is free again when this is dropped.
-#[derive(Debug)]
-pub(crate) struct Named<'a> {
-    cancels: &'a Cancels,
+/// A wait under way; its name, if it has one, is free again when this is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct Named {
+    cancels: Cancels,
     id: Option<String>,
     cancelled: Arc<Notify>,
 }
@@ -46,7 +46,7 @@ impl Cancels {
     }
 
     /// Takes a name for a wait, if it has one.
-    pub(crate) fn name(&self, id: Option<String>, on: &str) -> Result<Named<'_>, RpcError> {
+    pub(crate) fn name(&self, id: Option<String>, on: &str) -> Result<Named, RpcError> {
         let cancelled = Arc::new(Notify::new());
         if let Some(id) = &id {
             let mut all = self.all();
@@ -59,7 +59,7 @@ impl Cancels {
             let cancel = Cancel { on: on.to_owned(), cancelled: Arc::clone(&cancelled) };
             all.insert(id.clone(), cancel);
         }
-        Ok(Named { cancels: self, id, cancelled })
+        Ok(Named { cancels: self.clone(), id, cancelled })
     }
 
     /// Cancels a wait; says what it waited on.
@@ -70,14 +70,19 @@ impl Cancels {
     }
 }
 
-impl Named<'_> {
+impl Named {
+    /// The name, if it has one.
+    pub(crate) fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
     /// Ends when the wait is cancelled.
     pub(crate) async fn cancelled(&self) {
         self.cancelled.notified().await;
     }
 }
 
-impl Drop for Named<'_> {
+impl Drop for Named {
     fn drop(&mut self) {
         let Some(id) = &self.id else { return };
         let mut all = self.cancels.all();

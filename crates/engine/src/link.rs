@@ -73,7 +73,15 @@ pub(crate) enum LinkError {
 impl Link {
     pub(crate) fn new(stream: UnixStream) -> Link {
         let decoder = Decoder::default();
-        Link { stream, decoder, out: VecDeque::new(), sent: 0, cut_off: 0, broken: None, unheard: false }
+        Link {
+            stream,
+            decoder,
+            out: VecDeque::new(),
+            sent: 0,
+            cut_off: 0,
+            broken: None,
+            unheard: false,
+        }
     }
 
     /// Goes on with another connection to the same holder. What was not sent whole is sent there:

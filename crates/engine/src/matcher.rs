@@ -284,7 +284,8 @@ mod tests {
     #[test]
     fn literals_are_taken_as_they_are() {
         let ascii: String = (' '..='~').collect();
-        for text in ["> ", "<x>", "a.b", "[x]{2}", "\\d", "$ ", "#& -~", "é 漢 \u{1b}[0m", &ascii] {
+        for text in ["> ", "<x>", "a.b", "[x]{2}", "\\d", "$ ", "#& -~", "é 漢 \u{1b}[0m", &ascii]
+        {
             let pattern = Pattern::literal(text, false).unwrap();
             let found = pattern.find(&format!("before {text} after")).unwrap();
             assert_eq!(found.text(), Some(text));

@@ -49,7 +49,7 @@ pub(super) async fn live(it: &Arc<Connection>, _: &Params) -> Result<Answer, Rpc
             "adapter": live.name,
             "plugin": live.plugin.manifest().name,
             "session": name(live.session),
-            "sequence": info.map_or(0, |info| info.offset.0),
+            "sequence": it.door.engine.changes(live.session).map_or(0, |it| *it.borrow()),
             "finished": info.is_none_or(|info| info.state != Life::Running),
         })
     });
@@ -202,8 +202,6 @@ struct Waiting {
     matcher: Option<Value>,
     #[serde(default)]
     timeout_ms: Option<u64>,
-    #[serde(default)]
-    wait_id: Option<String>,
 }
 
 impl Waiting {
@@ -225,7 +223,7 @@ impl Waiting {
     }
 
     /// Waits, and says what held and what the adapter makes of it.
-    async fn wait(self, it: &Connection, live: &Live) -> Result<Value, RpcError> {
+    async fn wait(self, it: &Connection, live: &Live, params: &Params) -> Result<Value, RpcError> {
         let tree = self.tree(live).await?;
         let timeout = Duration::from_millis(self.timeout_ms.unwrap_or(TIMEOUT_MS));
         it.door.engine.transcribe(live.session, TRANSCRIPT_CHARS).await?;
@@ -234,7 +232,7 @@ impl Waiting {
         let stable_ms = u64::try_from(quiet.as_millis()).unwrap_or(u64::MAX);
         let state = it.door.classify(live, Some(stable_ms)).await?;
         let mut answer = json!({ "state": state.to_json(), "matched": matched });
-        if let Some(wait_id) = self.wait_id {
+        if let Some(wait_id) = params.named.id() {
             answer["wait_id"] = wait_id.into();
         }
         Ok(answer)
@@ -244,10 +242,9 @@ impl Waiting {
 pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let live = adapter(it, params, "adapter.wait", Permission::MatcherWait)?;
     let waiting: Waiting = params.read()?;
-    let named = it.door.cancels.name(waiting.wait_id.clone(), &live.name)?;
     tokio::select! {
-        answer = waiting.wait(it, &live) => Ok(answer?.into()),
-        () = named.cancelled() => Err(RpcError::cancelled()),
+        answer = waiting.wait(it, &live, params) => Ok(answer?.into()),
+        () = params.named.cancelled() => Err(RpcError::cancelled()),
     }
 }
 
@@ -264,16 +261,15 @@ pub(super) async fn turn(it: &Arc<Connection>, params: &Params) -> Result<Answer
     live.permits("adapter.wait", Permission::MatcherWait)?;
     let Turn { send, wait } = params.read()?;
     let waiting = wait.unwrap_or_default();
-    // Before the adapter is free, so that it can be cancelled while it waits for that, too.
-    let named = it.door.cancels.name(waiting.wait_id.clone(), &live.name)?;
     let turn = async {
         let _turn = live.turn.lock().await;
         send.send(it, &live).await?;
-        waiting.wait(it, &live).await
+        waiting.wait(it, &live, params).await
     };
     tokio::select! {
         answer = turn => Ok(answer?.into()),
-        () = named.cancelled() => Err(RpcError::cancelled()),
+        // Also while it waits for the adapter to be free.
+        () = params.named.cancelled() => Err(RpcError::cancelled()),
     }
 }
 

@@ -43,6 +43,6 @@ pub(super) async fn set_notifications(
             answer[name] = Value::from(list.clone());
         }
     }
-    it.notes.set(enabled.then_some(Filter { adapters, sessions }));
+    it.notes.set(&it.door, enabled.then_some(Filter { adapters, sessions })).await;
     Ok(answer.into())
 }

@@ -201,20 +201,17 @@ struct Wait {
     matcher: Value,
     #[serde(default)]
     timeout_ms: Option<u64>,
-    #[serde(default)]
-    wait_id: Option<String>,
 }
 
 pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let began = Instant::now();
     let policy = params.read::<Wish>()?.policy()?;
     let wanted: Wanted = params.read()?;
-    let Wait { session, matcher, timeout_ms, wait_id } = params.read()?;
+    let Wait { session, matcher, timeout_ms } = params.read()?;
     let door = &it.door;
     let id = door.session(&session)?;
     let tree = Tree::from_wire(&matcher)?;
     door.engine.transcribe(id, TRANSCRIPT_CHARS).await?;
-    let named = door.cancels.name(wait_id.clone(), &session)?;
     let timeout = Duration::from_millis(timeout_ms.unwrap_or(TIMEOUT_MS));
     let taken = wanted.clone();
     let waiting = door.wait(id, &tree, timeout, move |scene| {
@@ -223,7 +220,7 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
     });
     let (matched, (shot, tail, end)) = tokio::select! {
         waited = waiting => waited?,
-        () = named.cancelled() => return Err(RpcError::cancelled()),
+        () = params.named.cancelled() => return Err(RpcError::cancelled()),
     };
     let elapsed_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let mut rest = json!({
@@ -236,7 +233,7 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
     if let Some(end) = end {
         crate::notes::push_end(&mut rest, end);
     }
-    if let Some(wait_id) = wait_id {
+    if let Some(wait_id) = params.named.id() {
         rest["wait_id"] = wait_id.into();
     }
     let snapshot = shot.to_wire(&wanted, door.sessions.pixels(id), policy.as_ref());
