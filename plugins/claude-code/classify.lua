@@ -10,7 +10,11 @@ local turns = require("turn")
 
 -- The dialog of the last screen, for the intents that answer it. Each adapter has its own Lua, so
 -- this is never somebody else's dialog.
-local seen = { dialog = nil, composer = "absent" }
+local seen = { dialog = nil, composer = "absent", conversation = nil, submitted = nil }
+
+-- A turn that ended looks the same after as before, if the next one went by between two looks.
+-- Behind so long a quiet the screen is believed as it is.
+local BELIEVED_MS = 5000
 
 local DIALOG_STATES = {
   login = { "waiting_for_login", 0.86, "login / sign-in dialog detected" },
@@ -111,6 +115,17 @@ local function is_active(view, turn)
   return false
 end
 
+-- Under an idle composer stands how to get help, or the mode. A hint such as `paste again to expand`
+-- takes the place of both and of `esc to interrupt`, and then the rows say nothing about work.
+local function is_idle(view)
+  for _, row in ipairs(view.footer) do
+    if text.has(row, "? for shortcuts") or text.has(row, "(shift+tab to cycle)") then
+      return true
+    end
+  end
+  return false
+end
+
 local function connection_error(view)
   if view.composer then
     return nil
@@ -189,8 +204,38 @@ local function of_dialog(answer, dialog, input, stable)
   return answer:as(table.unpack(DIALOG_STATES[dialog.kind]))
 end
 
+local function conversation_of(view)
+  return table.concat(view.rows, "\n", 1, math.max(0, math.min(view.above, #view.rows)))
+end
+
+-- Whether the conversation still is what it was when a prompt was sent: then the end of a turn that
+-- can be seen is the end of the one before.
+local function not_begun(view, active, input)
+  if not seen.submitted then
+    return false
+  end
+  local quiet = (input.stable_ms or 0) >= BELIEVED_MS
+  if active or quiet or not view.composer or seen.submitted ~= conversation_of(view) then
+    seen.submitted = nil
+    return false
+  end
+  return true
+end
+
+-- How far a prompt has come: "sent" once the conversation moves, "unsent" while the composer holds
+-- it, "pending" while neither is to be seen.
+local function submission(input)
+  local view = layout.read(input.screen or "")
+  local turn = turns.read(view.rows, view.above)
+  if is_active(view, turn) or seen.submitted == nil or seen.submitted ~= conversation_of(view) then
+    return "sent"
+  end
+  local holds = view.composer and view.composer.state
+  return (holds == "text" or holds == "pasted") and "unsent" or "pending"
+end
+
 -- The composer is there and nothing works: a turn ended, or none was begun.
-local function of_composer(answer, view, turn, input, stable)
+local function of_composer(answer, view, turn, input, stable, begun)
   local submitted = input.last_intent == "prompt_submitted"
   if submitted and view.composer.state ~= "empty" then
     answer:add({ composer = view.composer.state })
@@ -201,9 +246,12 @@ local function of_composer(answer, view, turn, input, stable)
     show_turn(answer, turn, input, true)
     return answer:as("waiting_for_user_input", 0.62, "input prompt glyph detected")
   end
+  if not begun then
+    return answer:as("thinking", 0.6, "turn in flight; no accepted completion marker on screen")
+  end
   local ended = turn.done or turn.stopped
-  -- With the duration of turns switched off an answer and a quiet screen are all there is.
-  if not ended and not (stable and turn.answered) then
+  -- With the duration of turns switched off an answer and a quiet, idle screen are all there is.
+  if not ended and not (stable and turn.answered and is_idle(view)) then
     show_turn(answer, turn, input, false)
     answer:maybe("completed_turn", 0.3)
     return answer:as("thinking", 0.6, "turn in flight; no accepted completion marker on screen")
@@ -237,6 +285,7 @@ local function decide(answer, view, input)
   local turn = turns.read(view.rows, view.above)
   local active = not dialog and not editor and is_active(view, turn)
   seen.dialog = dialog and dialog.id and dialog or nil
+  local begun = not not_begun(view, active, input)
 
   if input.last_intent == "cancelling" then
     local settled = stable or (input.stable_ms == nil and (dialog ~= nil or view.composer ~= nil and not active))
@@ -259,12 +308,13 @@ local function decide(answer, view, input)
     return answer:as("thinking", 0.76, "active work indicator detected")
   end
   local failure = view.composer and turn.error or connection_error(view)
-  if failure and not (view.composer and view.composer.state ~= "empty" and input.last_intent == "prompt_submitted") then
+  local unsent = view.composer and view.composer.state ~= "empty" and input.last_intent == "prompt_submitted"
+  if failure and begun and not unsent then
     answer:add({ error = failure })
     return answer:as("error", 0.72, "visible error banner detected")
   end
   if view.composer then
-    return of_composer(answer, view, turn, input, stable)
+    return of_composer(answer, view, turn, input, stable, begun)
   end
   if is_welcome(view) then
     return answer:as("starting", 0.7, "welcome screen visible")
@@ -280,6 +330,7 @@ local function classify(input)
   local view = layout.read(input.screen or "")
   seen.dialog = nil
   seen.composer = view.composer and view.composer.state or "absent"
+  seen.conversation = view.composer and conversation_of(view) or nil
   seen.composer_rows = view.composer and view.composer.bottom - view.composer.top - 1 or 0
   local answer = setmetatable({
     out = { sequence = input.sequence, candidates = {}, metadata = {} },
@@ -292,4 +343,4 @@ local function classify(input)
   return out
 end
 
-return { classify = classify, seen = seen }
+return { classify = classify, submission = submission, seen = seen }

@@ -83,6 +83,8 @@ function intents.send_prompt(params)
   end
   local actions = {}
   clear_composer(actions)
+  -- While the conversation stays like this the turn has not begun.
+  seen.submitted = seen.conversation
   actions[#actions + 1] = action.mark_transcript("turn_start")
   actions[#actions + 1] = action.bracketed_paste(safe_prompt(prompt))
   actions[#actions + 1] = action.key("enter")

@@ -32,4 +32,10 @@ function exports.composer_state(input)
   return view.composer and view.composer.state or "absent"
 end
 
+-- Behind the Enter of `send_prompt`: "sent", "unsent" (press Enter again) or "pending" (look again).
+-- It knows the prompt of its own adapter only, so it is asked in the Lua that made the plan.
+function exports.submission_state(input)
+  return classifier.submission(input)
+end
+
 return exports

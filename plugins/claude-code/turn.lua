@@ -219,6 +219,9 @@ function turn.read(rows, last)
   end
   found.text = #words > 0 and table.concat(words, "\n\n") or nil
   found.answered = #reader.blocks > 0
+  -- A command of Claude Code's own is over once something stands under it.
+  local command = first > 0 and rows[first]:find("^❯ /%w") ~= nil
+  found.done = found.done or command and reader.notice ~= nil and not found.answered and not found.progress
 
   for _, pattern in ipairs(STOPS) do
     if reader.stop and reader.stop:find(pattern) then

@@ -25,7 +25,7 @@ local EMPTY_COMPOSER = RULE .. [[\n]] .. EMPTY .. RULE .. FOOTER
 local COMPOSER = RULE .. [[\n[❯!][^\n]*\n(?:(?:[^─\n][^\n]*)?\n)*]] .. RULE .. FOOTER
 
 -- A turn ended: how long it took, or what stopped it. Behind that only notices and indented rows.
-local ENDED = [[(?:✻ [^\n]* for \d[^\n]*|[^\n]*⎿\s+(?:Interrupted|User rejected|Credit balance|Not logged in)[^\n]*|[●⏺]\s+User declined[^\n]*)\n(?:(?:[●⏺ ][^\n]*)?\n)*]]
+local ENDED = [[(?:✻ [^\n]* for \d[^\n]*|[^\n]*⎿\s+(?:Interrupted|User rejected|Credit balance|Not logged in)[^\n]*|[●⏺]\s+User declined[^\n]*|❯ /\w[^\n]*\n\s+⎿[^\n]*)\n(?:(?:[●⏺ ][^\n]*)?\n)*]]
 
 local TURN_ENDED = "(?m)^" .. ENDED .. EMPTY_COMPOSER
 -- The same without a frame, as older ones drew it.

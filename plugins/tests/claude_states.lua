@@ -50,6 +50,29 @@ return function(check, host, here)
     "completed_turn")
   check("marks are given on", out.metadata.transcript.turn_start == 5 and out.metadata.transcript.turn_end == 90, "no marks")
 
+  local paused = screen("streaming"):gsub("  esc to interrupt[^\n]*", "  paste again to expand")
+  state("a hint in the place of the footer", paused, { last_intent = "prompt_submitted", stable_ms = 300 }, "thinking")
+  local quiet = screen("completed"):gsub("✻[^\n]* for %d[^\n]*", "")
+  state("no duration of turns", quiet, { last_intent = "prompt_submitted", stable_ms = 300 }, "completed_turn")
+  local command = screen("completed"):gsub("❯ hello.-\n\n(───)", "❯ /usage\n  ⎿  Settings dialog dismissed\n\n%1")
+  state("a command of its own", command, { last_intent = "prompt_submitted", stable_ms = 300 }, "completed_turn")
+
+  -- The end of the turn before is still on the screen right behind Enter.
+  exports = host.load(folder)
+  local sent = { last_intent = "prompt_submitted", stable_ms = 300 }
+  state("before a prompt", screen("completed"), {}, "waiting_for_user_input")
+  exports.send_prompt({ prompt = "next" })
+  state("the end of the turn before", screen("completed"), sent, "thinking")
+  check("pending", exports.submission_state({ screen = screen("completed") }) == "pending", "not pending")
+  local typed = screen("completed"):gsub("\n❯[^\n]*\n(─+)", "\n❯ next\n%1")
+  check("unsent", exports.submission_state({ screen = typed }) == "unsent", exports.submission_state({ screen = typed }))
+  check("sent", exports.submission_state({ screen = screen("streaming") }) == "sent", "not sent")
+  state("the turn itself", screen("streaming"), sent, "thinking", "active work indicator detected")
+  state("its end, the same to look at", screen("completed"), sent, "completed_turn")
+  exports.send_prompt({ prompt = "next" })
+  sent.stable_ms = 5000
+  state("a turn that went by unseen", screen("completed"), sent, "completed_turn")
+
   for name, want in pairs({
     ready = "empty", completed = "empty", composer_text = "text", composer_pasted = "pasted", trust = "absent",
     permission_bash = "absent", quoted_in_composer = "pasted", queued_prompt = "empty", cancelled_prompt_returned = "text",
