@@ -239,6 +239,10 @@ local function of_composer(answer, view, turn, input, stable, begun)
   local submitted = input.last_intent == "prompt_submitted"
   if submitted and view.composer.state ~= "empty" then
     answer:add({ composer = view.composer.state })
+    if input.stable_ms ~= nil and not stable then
+      -- Claude Code takes up to a tenth of a second to act on Enter.
+      return answer:as("thinking", 0.6, "turn in flight; no accepted completion marker on screen")
+    end
     return answer:as("waiting_for_user_input", 0.68, "submitted prompt still visible without active work")
   end
   if not submitted then

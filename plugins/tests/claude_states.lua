@@ -30,6 +30,7 @@ return function(check, host, here)
     "turn in flight; no accepted completion marker on screen")
   state("a paste that was not sent", screen("composer_pasted"), { last_intent = "prompt_submitted", stable_ms = 300 },
     "waiting_for_user_input", "submitted prompt still visible without active work")
+  state("a paste on its way", screen("composer_pasted"), { last_intent = "prompt_submitted", stable_ms = 20 }, "thinking")
   state("usage that was asked for", screen("usage"), { last_intent = "prompt_submitted", stable_ms = 300 },
     "completed_turn", "stable usage screen detected")
   state("an old prompt glyph", "✻ Cooked for 3s\n\n❯", { last_intent = "prompt_submitted", stable_ms = 300 }, "completed_turn")
