@@ -48,6 +48,7 @@ local WAITS = {
   { name = "wait_dialog_matcher", description = "A dialog with options is open" },
 }
 
+-- `working`: no wait for a turn's end is over in this state, whatever else is on the screen.
 local STATES = {
   { name = "starting", description = "Nothing of Claude Code to be seen, or only its welcome" },
   { name = "ready", description = "No evidence either way; also a candidate beside an empty composer" },
@@ -61,7 +62,7 @@ local STATES = {
   { name = "usage_screen", description = "The usage screen is open" },
   { name = "local_ui_screen", description = "Settings, help or another screen of its own is open" },
   { name = "waiting_for_user_input", description = "The composer waits, or a question is open" },
-  { name = "thinking", description = "Claude works" },
+  { name = "thinking", description = "Claude works", working = true },
   { name = "cancelling", description = "A cancel was sent and the screen has not settled" },
   { name = "completed_turn", description = "The turn is over" },
   { name = "error", description = "The turn ended with an error of the service" },

@@ -100,9 +100,13 @@ end
 
 -- `Bash(ls)`, `Web Search("x")`, and `Bash(cat <<EOF` whose end is in a later row.
 local function tool_of(head)
-  local name, rest = head:match("^([%a][%w_%-%. :]-)%((.*)$")
+  local name, rest = head:match("^(%u[%w_%-%.]*)%((.*)$")
+  if not name then
+    -- One of a server: `server - tool (MCP)(…)`.
+    name, rest = head:match("^([%w_%-%.]+ %- [%w_%-%. ]- ?%(MCP%))%((.*)$")
+  end
   if name then
-    return { name = text.trim(name), summary = (rest:gsub("%)$", "")) }
+    return { name = name, summary = (rest:gsub("%)$", "")) }
   end
 end
 

@@ -151,6 +151,20 @@ pub(crate) async fn take_up(door: &Door, info: &Info) {
 }
 
 impl Door {
+    /// The states in which an adapter's program works, by its own description: no wait for the end of a
+    /// turn ends in one of them.
+    pub(crate) async fn working(&self, live: &Live) -> Vec<String> {
+        let catalog = match self.plugins.describe(&live.plugin.manifest().name).await {
+            Ok(catalog) => catalog,
+            Err(error) => {
+                tracing::info!(adapter = %live.name, %error, "an adapter does not describe itself");
+                return Vec::new();
+            }
+        };
+        let working = catalog.states.iter().filter(|state| state["working"] == true);
+        working.filter_map(|state| state["name"].as_str().map(str::to_owned)).collect()
+    }
+
     /// What an adapter makes of what its session shows.
     pub(crate) async fn classify(
         &self,

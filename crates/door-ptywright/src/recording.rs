@@ -29,15 +29,25 @@ pub(crate) struct Recording {
 
 impl Recording {
     /// Opens the file: a new one, or one to append to.
-    pub(crate) fn open(door: &Door, path: PathBuf, append: bool) -> Result<Recording, RpcError> {
+    pub(crate) async fn open(
+        door: &Door,
+        path: PathBuf,
+        append: bool,
+    ) -> Result<Recording, RpcError> {
         if path.is_relative() && !door.options.private {
             return Err(RpcError::params("raw_transcript_path must be absolute"));
         }
-        let path = std::path::absolute(&path).map_err(|error| RpcError::io(&error))?;
-        let created = !path.exists();
-        let file = open(&path, append).map_err(|error| RpcError::io(&error))?;
-        let before = file.metadata().map_err(|error| RpcError::io(&error))?.len();
-        Ok(Recording { file, path, before, created })
+        // Not on this thread: a file may be on a disk that does not answer.
+        let opened = tokio::task::spawn_blocking(move || {
+            let path = std::path::absolute(&path)?;
+            let created = !path.exists();
+            let (file, before) = open(&path, append)?;
+            Ok(Recording { file, path, before, created })
+        });
+        match opened.await {
+            Ok(opened) => opened.map_err(|error: io::Error| RpcError::io(&error)),
+            Err(error) => Err(RpcError::internal(error.to_string())),
+        }
     }
 
     /// What the session is to remember of it.
@@ -106,28 +116,39 @@ pub(crate) fn take_up(engine: &Engine, info: &Info) {
         return;
     }
     let path = PathBuf::from(path);
-    let opened = open(&path, true).and_then(|file| Ok((file.metadata()?.len(), file)));
-    match opened {
-        Ok((length, file)) => {
-            let from = Offset(length.saturating_sub(before));
-            let recording = Recording { file, path, before, created: false };
-            let caller =
-                Caller { id: ClientId(0), rights: Rights::NONE, name: "raw transcript".into() };
-            let (engine, id) = (engine.clone(), info.id);
-            tokio::spawn(async move { recording.go_on(engine, caller, id, from).await });
-        }
-        Err(error) => {
-            tracing::error!(session = %info.id, path = %path.display(), %error, "no raw transcript");
-        }
-    }
+    let (engine, id) = (engine.clone(), info.id);
+    tokio::spawn(async move {
+        let at = path.clone();
+        let opened = tokio::task::spawn_blocking(move || open(&at, true)).await;
+        let (file, length) = match opened {
+            Ok(Ok(opened)) => opened,
+            Ok(Err(error)) => {
+                let path = path.display();
+                return tracing::error!(session = %id, %path, %error, "no raw transcript");
+            }
+            Err(_) => return,
+        };
+        let from = Offset(length.saturating_sub(before));
+        let recording = Recording { file, path, before, created: false };
+        let caller =
+            Caller { id: ClientId(0), rights: Rights::NONE, name: "raw transcript".into() };
+        recording.go_on(engine, caller, id, from).await;
+    });
 }
 
-fn open(path: &Path, append: bool) -> io::Result<File> {
+/// Opens a file for a raw transcript, and says how long it is. Only a file will do: what is written to a
+/// pipe or a device may never be taken.
+fn open(path: &Path, append: bool) -> io::Result<(File, u64)> {
     let mut options = OpenOptions::new();
-    options.mode(0o600);
+    options.mode(0o600).custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
     match append {
         true => options.append(true).create(true),
         false => options.write(true).create_new(true),
     };
-    options.open(path)
+    let file = options.open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    Ok((file, metadata.len()))
 }

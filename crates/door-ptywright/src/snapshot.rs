@@ -11,9 +11,13 @@ use greenroom_screen::{Attrs, Cell, CellText, Color, Modes, Snapshot, Style, Und
 use serde::Deserialize;
 
 use crate::Pixels;
+use crate::error::RpcError;
 
 /// The most lines of history one read brings.
 const MAX_HISTORY: u64 = 100_000;
+
+/// The most cells one answer has: a screen of 400x160. Each takes some two hundred bytes.
+const MAX_CELLS: usize = 64_000;
 
 /// What a client wants of a snapshot, beyond the contract.
 #[derive(Debug, Default, Clone, Deserialize)]
@@ -60,7 +64,30 @@ impl Shot {
         }
     }
 
-    /// As JSON.
+    /// The rows whose cells are wanted.
+    fn rows(&self, wanted: &Wanted) -> Range<u16> {
+        if !wanted.cells.unwrap_or(true) {
+            return 0..0;
+        }
+        let rows = self.snapshot.size().rows();
+        let first = wanted.row_start.unwrap_or(0).min(rows);
+        first..wanted.row_end.unwrap_or(u16::MAX).clamp(first, rows)
+    }
+
+    /// Whether the cells that are wanted fit into one answer.
+    pub(crate) fn check(&self, wanted: &Wanted) -> Result<(), RpcError> {
+        let cells = self.rows(wanted).len() * usize::from(self.snapshot.size().cols());
+        if cells <= MAX_CELLS {
+            return Ok(());
+        }
+        let why = format!(
+            "{cells} cells are too many for one answer, at most {MAX_CELLS}: ask for fewer with \
+             row_start and row_end, or for none with cells: false"
+        );
+        Err(RpcError::params(why))
+    }
+
+    /// As JSON. Cells that are too many for one answer are left out.
     pub(crate) fn to_wire(
         &self,
         wanted: &Wanted,
@@ -88,11 +115,10 @@ impl Shot {
         );
         push_text(&mut out, &shown(&self.contents));
         out.push_str(r#","cells":["#);
-        if wanted.cells.unwrap_or(true) {
-            let first = wanted.row_start.unwrap_or(0).min(size.rows());
-            let last = wanted.row_end.unwrap_or(u16::MAX).clamp(first, size.rows());
+        let rows = self.rows(wanted);
+        if !rows.is_empty() && self.check(wanted).is_ok() {
             let hidden = policy.map(|policy| Hidden::find(snapshot, policy)).unwrap_or_default();
-            push_cells(&mut pieces, &mut out, snapshot, first..last, &hidden);
+            push_cells(&mut pieces, &mut out, snapshot, rows, &hidden);
         }
         let modes = snapshot.modes();
         let _ok = write!(

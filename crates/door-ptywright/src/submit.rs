@@ -1,14 +1,16 @@
 //! Carrying out what an intent wants, so that a prompt is submitted and never stranded.
 //!
 //! Between a paste and the Enter behind it the composer settles: an Enter that comes too early is
-//! taken for a part of the paste. After the Enter the adapter says whether the composer is empty; if it
-//! is not, Enter is pressed again, a few times, and then the caller is told the truth.
+//! taken for a part of the paste. After the Enter the adapter says whether the prompt was sent; while
+//! it is still in the composer, Enter is pressed again, a few times, and then the caller is told the
+//! truth.
 
 use std::time::Duration;
 
 use greenroom_engine::{Caller, Matcher};
 use greenroom_model::SessionId;
 use greenroom_plugin::Plan;
+use tokio::time::Instant;
 
 use crate::Door;
 use crate::action::Action;
@@ -21,12 +23,18 @@ const SETTLED: Duration = Duration::from_millis(80);
 /// How long a composer may take to settle. A program that draws all the time never does.
 const SETTLES_WITHIN: Duration = Duration::from_secs(3);
 
-/// How often Enter is pressed, at most, and how long each has to show.
-const TRIES: usize = 4;
-const SHOWS_WITHIN: Duration = Duration::from_millis(750);
+/// How often Enter is pressed again, at most.
+const AGAIN: usize = 3;
 
-/// The export by which an adapter says what its program's composer holds.
-const COMPOSER: &str = "composer_state";
+/// How long an Enter has to show before the next.
+const SHOWS_WITHIN: Duration = Duration::from_millis(500);
+
+/// How long it may take in all until a prompt is known to be sent.
+const SENT_WITHIN: Duration = Duration::from_secs(10);
+
+/// The export by which an adapter says whether the prompt it planned was sent: `sent`, `unsent` or
+/// `pending`.
+const SUBMISSION: &str = "submission_state";
 
 /// The last intent of a plan that submits a prompt.
 const SUBMITTED: &str = "prompt_submitted";
@@ -71,49 +79,36 @@ impl Door {
         }
     }
 
-    /// Sees to it that what was submitted has left the composer, if the adapter can tell.
+    /// Sees to it that a prompt was sent, if the adapter can tell.
     async fn verify(&self, caller: &Caller, live: &Live) -> Result<(), RpcError> {
-        for _ in 1..TRIES {
-            let Some(holds) = self.composer_holds(live, SHOWS_WITHIN).await? else { return Ok(()) };
-            if !holds {
-                return Ok(());
-            }
-            tracing::info!(adapter = %live.name, "a prompt was still in the composer: Enter again");
-            Action::Key("enter".to_owned()).perform(self, caller, live.session).await?;
-        }
-        match self.composer_holds(live, SHOWS_WITHIN).await? {
-            Some(true) => {
-                Err(RpcError::internal("the prompt was not submitted: it is still in the composer"))
-            }
-            Some(false) | None => Ok(()),
-        }
-    }
-
-    /// Whether the composer still holds something after a time; none if the adapter cannot tell.
-    async fn composer_holds(
-        &self,
-        live: &Live,
-        within: Duration,
-    ) -> Result<Option<bool>, RpcError> {
-        let until = tokio::time::Instant::now() + within;
+        let until = Instant::now() + SENT_WITHIN;
         let mut changes = self.engine.changes(live.session)?;
+        let mut again = 0;
         loop {
             changes.borrow_and_update();
             let seen = self.see(live.session).await?;
-            let state = match live.plugin.look(COMPOSER, &seen.sight).await {
+            let state = match live.plugin.look(SUBMISSION, &seen.sight).await {
                 Ok(Some(state)) => state,
-                Ok(None) => return Ok(None),
+                Ok(None) => return Ok(()),
                 Err(error) => {
-                    tracing::warn!(adapter = %live.name, %error, "an adapter cannot tell what its composer holds");
-                    return Ok(None);
+                    tracing::warn!(adapter = %live.name, %error, "an adapter cannot tell what was sent");
+                    return Ok(());
                 }
             };
-            if !matches!(state.as_str(), Some("text" | "pasted")) {
-                return Ok(Some(false));
+            match state.as_str() {
+                Some("unsent" | "pending") if Instant::now() >= until => break,
+                Some("unsent") if again == AGAIN => break,
+                Some("unsent") => {
+                    tracing::info!(adapter = %live.name, "a prompt was still in the composer: Enter again");
+                    again += 1;
+                    Action::Key("enter".to_owned()).perform(self, caller, live.session).await?;
+                }
+                Some("pending") => {}
+                _ => return Ok(()),
             }
-            if !matches!(tokio::time::timeout_at(until, changes.changed()).await, Ok(Ok(()))) {
-                return Ok(Some(true));
-            }
+            // In vain, or at its end: it is looked at again all the same.
+            let _changed = tokio::time::timeout(SHOWS_WITHIN, changes.changed()).await;
         }
+        Err(RpcError::internal("the prompt was not submitted: it is still in the composer"))
     }
 }

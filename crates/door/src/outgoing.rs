@@ -108,6 +108,8 @@ impl Outgoing {
                     queue.closed
                 };
                 if batch.is_empty() {
+                    // What is written to a pipe's buffer has not been written.
+                    socket.flush().await?;
                     if closed {
                         return socket.shutdown().await;
                     }

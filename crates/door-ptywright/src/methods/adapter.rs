@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use greenroom_engine::{New, Program, State as Life};
 use greenroom_plugin::Permission;
@@ -227,10 +227,19 @@ impl Waiting {
         let tree = self.tree(live).await?;
         let timeout = Duration::from_millis(self.timeout_ms.unwrap_or(TIMEOUT_MS));
         it.door.engine.transcribe(live.session, TRANSCRIPT_CHARS).await?;
-        let (matched, quiet) =
-            it.door.wait(live.session, &tree, timeout, |scene| scene.quiet).await?;
-        let stable_ms = u64::try_from(quiet.as_millis()).unwrap_or(u64::MAX);
-        let state = it.door.classify(live, Some(stable_ms)).await?;
+        let until = Instant::now() + timeout;
+        let working = if self.matcher.is_none() { it.door.working(live).await } else { Vec::new() };
+        let (matched, state) = loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let waited = it.door.wait(live.session, &tree, left, |scene| scene.quiet);
+            let (matched, quiet) = waited.await?;
+            let stable_ms = u64::try_from(quiet.as_millis()).unwrap_or(u64::MAX);
+            let state = it.door.classify(live, Some(stable_ms)).await?;
+            // What a matcher saw may be the end of the turn before; the classifier knows better.
+            if !working.contains(&state.state) || Instant::now() >= until {
+                break (matched, state);
+            }
+        };
         let mut answer = json!({ "state": state.to_json(), "matched": matched });
         if let Some(wait_id) = params.named.id() {
             answer["wait_id"] = wait_id.into();
@@ -293,6 +302,7 @@ pub(super) async fn snapshot(it: &Arc<Connection>, params: &Params) -> Result<An
     let live = adapter(it, params, "adapter.snapshot", Permission::ScreenRead)?;
     let taken = wanted.clone();
     let shot = it.door.engine.scene(live.session, move |scene| Shot::take(scene, &taken)).await?;
+    shot.check(&wanted)?;
     let pixels = it.door.sessions.pixels(live.session);
     Ok(Answer::Written(shot.to_wire(&wanted, pixels, policy.as_ref())))
 }

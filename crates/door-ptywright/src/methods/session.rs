@@ -77,7 +77,7 @@ pub(super) async fn create(it: &Arc<Connection>, params: &Params) -> Result<Answ
         return Err(RpcError::params("program is empty"));
     }
     let recording = match (create.raw_transcript_path, create.raw_transcript_append) {
-        (Some(path), append) => Some(Recording::open(&it.door, path, append)?),
+        (Some(path), append) => Some(Recording::open(&it.door, path, append).await?),
         (None, true) => {
             return Err(RpcError::params("raw_transcript_append requires raw_transcript_path"));
         }
@@ -184,6 +184,7 @@ pub(super) async fn snapshot(it: &Arc<Connection>, params: &Params) -> Result<An
     let id = it.door.session(&params.read::<Named>()?.session)?;
     let taken = wanted.clone();
     let shot = it.door.engine.scene(id, move |scene| Shot::take(scene, &taken)).await?;
+    shot.check(&wanted)?;
     let pixels = it.door.sessions.pixels(id);
     Ok(Answer::Written(shot.to_wire(&wanted, pixels, policy.as_ref())))
 }
