@@ -116,7 +116,7 @@ fn command(home: &Home, binary: &Path) -> Command {
     home.command_of(binary, ["daemon", "start", "--foreground"])
 }
 
-fn unique() -> u32 {
+pub(crate) fn unique() -> u32 {
     use std::sync::atomic::{AtomicU32, Ordering};
     static LAST: AtomicU32 = AtomicU32::new(0);
     LAST.fetch_add(1, Ordering::Relaxed)

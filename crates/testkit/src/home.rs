@@ -13,11 +13,15 @@ use greenroom_client::{Connection, Endpoint, Identity, Session};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
+use crate::rpc::{Framing, Rpc};
 use crate::wire::Wire;
 use crate::{Daemon, process};
 
 /// Where the daemon listens, below a home.
 pub const SOCKET: &str = "run/greenroom.sock";
+
+/// Where the daemon speaks the ptywright protocol, below a home.
+pub const PTYWRIGHT: &str = "run/ptywright.sock";
 
 /// What the typed client says it is.
 pub const IDENTITY_KIND: &str = "test";
@@ -183,6 +187,16 @@ impl Home {
     #[must_use]
     pub fn wire(&self) -> Wire {
         Wire::connect(&self.socket()).expect("connecting to the daemon's socket")
+    }
+
+    /// Connects to the daemon's ptywright door.
+    ///
+    /// # Panics
+    /// Nobody listens.
+    #[must_use]
+    pub fn ptywright(&self, framing: Framing) -> Rpc {
+        let socket = self.folder.join(PTYWRIGHT);
+        Rpc::connect(&socket, framing).expect("connecting to the ptywright door")
     }
 
     /// The processes that came of this home.

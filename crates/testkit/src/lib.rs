@@ -5,6 +5,8 @@
 //! - [`Daemon`] is a daemon in the foreground, to be killed, stopped and started again;
 //! - [`eventually`] waits for something that has a name, which is printed when it does not come;
 //! - [`Wire`] speaks frames, good ones and bad ones; the typed client is [`Home::connect`];
+//! - [`Rpc`] speaks the ptywright protocol, with the daemon or a private server ([`Serving`]);
+//! - [`play`] plays golden transcripts;
 //! - [`Lines`] checks that a numbered stream is whole; [`process`] looks at processes from outside;
 //! - [`leftovers`] lists what tests left behind.
 //!
@@ -17,6 +19,9 @@ mod home;
 mod leftovers;
 mod lines;
 pub mod process;
+mod rpc;
+mod serving;
+mod transcript;
 mod wait;
 mod wire;
 
@@ -24,7 +29,10 @@ pub use daemon::Daemon;
 pub use home::{HOLDER, Home, IDENTITY_KIND, SOCKET, create, session_list};
 pub use leftovers::leftovers;
 pub use lines::{LINE, Lines, line};
+pub use rpc::{Framing, Rpc};
 pub use rustix::process::Signal;
+pub use serving::Serving;
+pub use transcript::{Party, play, transcripts};
 pub use wait::{BOUND, eventually, eventually_ok, eventually_some, next_event};
 pub use wire::Wire;
 

@@ -76,7 +76,7 @@ pub fn next_event(connection: &mut Connection, what: &str) -> Option<Event> {
 }
 
 /// Waits until there is something to read; false when the time is up.
-fn readable(fd: impl AsFd, deadline: Instant) -> bool {
+pub(crate) fn readable(fd: impl AsFd, deadline: Instant) -> bool {
     let left = deadline.saturating_duration_since(Instant::now());
     let time = Timespec {
         tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),

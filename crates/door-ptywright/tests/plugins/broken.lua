@@ -1,0 +1,25 @@
+-- Fails in every way a plugin can.
+local M = {}
+
+function M.classify()
+  error("no idea")
+end
+
+function M.forever()
+  while true do
+  end
+end
+
+function M.nothing()
+  return nil
+end
+
+function M.nonsense()
+  return { actions = { { type = "dance" } } }
+end
+
+function M.wait_turn_matcher()
+  return { type = "screen_regex", value = "(" }
+end
+
+return M
