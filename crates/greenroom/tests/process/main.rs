@@ -26,6 +26,7 @@ mod json;
 mod leftovers;
 mod limits;
 mod malformed;
+mod ptywright;
 mod replay;
 mod run;
 mod slow;

@@ -1,38 +1,14 @@
 //! Frames of every bad kind: short, huge, unknown, random, cut anywhere (N1, N2).
 
 use std::io::Read as _;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use greenroom_frame::binary::{encode, kind};
 use greenroom_frame::rpc;
 use greenroom_testkit::{Daemon, Home, Wire, create, eventually_ok, process};
 use serde_json::{Value, json};
 
-use crate::support::{home, wait_for_text};
-
-/// How long a valid client may wait after a bad one. A build that is not optimised is slower, and
-/// so is a machine that runs other tests.
-const SERVED: Duration = Duration::from_millis(if cfg!(debug_assertions) { 1_000 } else { 100 });
-
-/// Numbers that look random and are the same each time (xorshift).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.next() % bound as u64).unwrap()
-    }
-
-    fn bytes(&mut self, length: usize) -> Vec<u8> {
-        (0..length).map(|_| self.next().to_le_bytes()[0]).collect()
-    }
-}
+use crate::support::{Random, SERVED, home, mutated, wait_for_text};
 
 /// Frames that make sense, none of which ends a session or the daemon.
 fn valid() -> Vec<Vec<u8>> {
@@ -54,21 +30,6 @@ fn valid() -> Vec<Vec<u8>> {
         frame(kind::STREAM_CLOSE, "1", b""),
         frame(0x77, "unknown", b"whatever"),
     ]
-}
-
-/// A bad frame, or one that is good by accident.
-fn mutated(random: &mut Random, valid: &[Vec<u8>]) -> Vec<u8> {
-    let mut bytes = valid[random.below(valid.len())].clone();
-    for _ in 0..=random.below(4) {
-        let at = random.below(bytes.len());
-        match random.below(4) {
-            0 => bytes[at] = random.next().to_le_bytes()[0],
-            1 => bytes.truncate(at.max(1)),
-            2 => bytes.insert(at, random.next().to_le_bytes()[0]),
-            _ => bytes[at] ^= 1 << random.below(8),
-        }
-    }
-    bytes
 }
 
 /// A valid client is served.

@@ -1,5 +1,7 @@
 //! What several subjects need.
 
+use std::time::Duration;
+
 use greenroom_client::{Connection, Event};
 use greenroom_testkit::{Home, next_event};
 use serde_json::{Value, json};
@@ -87,3 +89,43 @@ pub(crate) fn assert_answers(connection: &mut Connection, session: &str, round: 
         "timeoutMs": 20_000});
     call(connection, "session.wait", wait);
 }
+
+/// Numbers that look random and are the same each time (xorshift).
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next() % bound as u64).unwrap()
+    }
+
+    pub(crate) fn bytes(&mut self, length: usize) -> Vec<u8> {
+        (0..length).map(|_| self.next().to_le_bytes()[0]).collect()
+    }
+}
+
+/// A bad frame, or one that is good by accident.
+pub(crate) fn mutated(random: &mut Random, valid: &[Vec<u8>]) -> Vec<u8> {
+    let mut bytes = valid[random.below(valid.len())].clone();
+    for _ in 0..=random.below(4) {
+        let at = random.below(bytes.len());
+        match random.below(4) {
+            0 => bytes[at] = random.next().to_le_bytes()[0],
+            1 => bytes.truncate(at.max(1)),
+            2 => bytes.insert(at, random.next().to_le_bytes()[0]),
+            _ => bytes[at] ^= 1 << random.below(8),
+        }
+    }
+    bytes
+}
+
+/// How long a valid client may wait after a bad one. A build that is not optimised is slower, and
+/// so is a machine that runs other tests.
+pub(crate) const SERVED: Duration =
+    Duration::from_millis(if cfg!(debug_assertions) { 1_000 } else { 100 });

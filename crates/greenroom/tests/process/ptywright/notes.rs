@@ -1,0 +1,164 @@
+//! Notifications: after the answer, in order, whole, and only of what was asked for.
+
+use greenroom_testkit::{Framing, Rpc, Serving, count};
+use serde_json::{Value, json};
+
+use super::{create, home, private, shell, told_until, type_in, typed, wait_for};
+
+fn listen(rpc: &mut Rpc) {
+    rpc.call("server.set_notifications", &json!({"enabled": true}));
+}
+
+#[test]
+fn an_answer_comes_before_the_notifications_of_what_it_caused() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    listen(&mut rpc);
+    for round in 0..count(20, 500) {
+        let id = rpc.begin("session.create", &shell("printf one; exit 3"));
+        let first = rpc.message().unwrap();
+        assert_eq!(first["id"], id, "round {round}");
+        let session = first["result"]["session"].clone();
+        let mut last = 0;
+        let mut told = Vec::new();
+        loop {
+            let note = rpc.message().unwrap();
+            assert_eq!(note["params"]["session"], session, "{note}");
+            let sequence = note["params"]["sequence"].as_u64().unwrap();
+            assert!(sequence >= last, "{note} after {last}");
+            last = sequence;
+            told.push(note["method"].as_str().unwrap().to_owned());
+            if told.last().is_some_and(|it| it == "session.exited") {
+                assert_eq!(note["params"]["exit_code"], 3);
+                break;
+            }
+        }
+        told.dedup();
+        let usual = ["session.changed", "session.output", "session.exited"];
+        assert!(told.ends_with(&usual.map(str::to_owned)[1..]), "{told:?}");
+        assert_eq!(told[0], usual[0]);
+        let id = rpc.begin("session.close", &json!({"session": session}));
+        let closed = rpc.message().unwrap();
+        assert_eq!(closed["id"], id, "the end is told once: {closed}");
+    }
+}
+
+#[test]
+fn what_is_typed_right_behind_the_subscription_is_told() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    create(&mut rpc, "stty -echo; printf before; while read line; do echo got-$line; done");
+    wait_for(&mut rpc, "s1", "before");
+    for round in 0..count(60, 500) {
+        let off = rpc.begin("server.set_notifications", &json!({"enabled": false}));
+        let on = rpc.begin("server.set_notifications", &json!({"enabled": true}));
+        let sent = rpc.begin("session.input", &typed("s1", &format!("{round}\n")));
+        for id in [off, on, sent] {
+            rpc.answer(&id).unwrap().unwrap();
+        }
+        let told = told_until(&mut rpc, "s1", &format!("got-{round}\r\n"));
+        assert!(!told.contains("before"), "{told:?}");
+    }
+}
+
+#[test]
+fn everything_that_is_printed_is_told_once_and_in_order() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    listen(&mut rpc);
+    let lines = count(3_000, 100_000);
+    let session = create(&mut rpc, &format!("stty -opost; seq 1 {lines}; echo over"));
+    let told = told_until(&mut rpc, &session, "over\n");
+    let expected: String = (1..=lines).map(|number| format!("{number}\n")).collect();
+    // A client that reads loses nothing: nothing was dropped, so nothing is missing.
+    assert_eq!(told, expected + "over\n");
+}
+
+#[test]
+fn nothing_is_left_out_though_large_answers_are_in_the_way() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    listen(&mut rpc);
+    // Some 8 MB an answer.
+    let wide = rpc.call("session.create", &json!({"program": "cat", "rows": 100, "cols": 400}));
+    let lines = 15_000;
+    let script = format!("stty -opost -echo; echo up; read go; seq 1 {lines}; echo over; exit 4");
+    let session = create(&mut rpc, &script);
+    told_until(&mut rpc, &session, "up\n");
+    let shots: Vec<Value> = (0..4)
+        .map(|_| rpc.begin("session.snapshot", &json!({"session": wide["session"]})))
+        .collect();
+    rpc.begin("session.input", &typed(&session, "go\n"));
+    // Nothing is read until all of that is under way.
+    let mut other = String::new();
+    while !other.ends_with("over\n") {
+        let note = rpc.note("output", |note| {
+            note["method"] == "session.output" && note["params"]["session"] == session.as_str()
+        });
+        assert_eq!(note["params"]["dropped"], Value::Null, "the transcript has all of it");
+        other.push_str(note["params"]["output"].as_str().unwrap());
+    }
+    let expected: String = (1..=lines).map(|number| format!("{number}\n")).collect();
+    assert_eq!(other, expected + "over\n");
+    let exited = rpc.note("the end", |note| note["method"] == "session.exited");
+    assert_eq!(exited["params"]["exit_code"], 4);
+    for shot in shots {
+        assert!(rpc.answer(&shot).unwrap().is_ok());
+    }
+}
+
+#[test]
+fn a_session_that_a_filter_takes_in_later_is_told_from_then_on() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    create(&mut rpc, "exec cat");
+    create(&mut rpc, "stty -echo; printf old; read x; printf new; read x");
+    wait_for(&mut rpc, "s2", "old");
+    let only = |sessions: Value| json!({"enabled": true, "sessions": sessions});
+    rpc.call("server.set_notifications", &only(json!(["s1"])));
+    rpc.call("server.set_notifications", &only(json!(["s1", "s2"])));
+    type_in(&mut rpc, "s2", "\n");
+    assert_eq!(told_until(&mut rpc, "s2", "new"), "new");
+}
+
+#[test]
+fn what_a_filter_leaves_out_is_not_told() {
+    let home = home();
+    let _daemon = home.start();
+    let mut rpc = home.ptywright(Framing::Lines);
+    for _ in 0..3 {
+        create(&mut rpc, "stty -echo; read x; echo heard-$x; read x");
+    }
+    rpc.call("server.set_notifications", &json!({"enabled": true, "sessions": ["s2", "s77"]}));
+    for session in ["s1", "s2", "s3"] {
+        type_in(&mut rpc, session, "it\n");
+        wait_for(&mut rpc, session, "heard-it");
+    }
+    told_until(&mut rpc, "s2", "heard-it\r\n");
+    rpc.call("server.set_notifications", &json!({"enabled": false}));
+    rpc.call("session.list", &json!({}));
+    let rest = std::iter::from_fn(|| {
+        rpc.send(br#"{"jsonrpc":"2.0","id":"last","method":"session.list"}"#).ok()?;
+        rpc.message().filter(|it| it["id"] != "last")
+    });
+    for note in rest {
+        assert_eq!(note["params"]["session"], "s2", "{note}");
+    }
+}
+
+/// A client may name an adapter before there is one.
+#[test]
+fn an_adapter_that_was_named_before_it_began_is_told_of() {
+    let home = home();
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifest = folder.join("../door-ptywright/tests/plugins/echo.toml");
+    let arguments = ["--plugin".to_owned(), manifest.display().to_string()];
+    let (_server, mut rpc) = Serving::start(&home, Framing::Lines, &arguments);
+    rpc.call("server.set_notifications", &json!({"enabled": true, "adapters": ["e1"]}));
+    let started = rpc.call("adapter.start", &json!({"plugin": "echo"}));
+    assert_eq!(started["adapter"], "e1");
+    assert_eq!(told_until(&mut rpc, "s1", "> "), "> ");
+    let say = json!({"adapter": "e1", "intent": "say", "params": {"text": "hello"}});
+    rpc.call("adapter.send", &say);
+    assert_eq!(told_until(&mut rpc, "s1", "> "), "said hello\r\n> ");
+}
