@@ -16,11 +16,11 @@ use crate::envelope::Request;
 use crate::error::RpcError;
 
 /// The result of a method.
-#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Answer {
     Value(Value),
-    /// JSON that was written already, in pieces.
-    Written(Vec<Bytes>),
+    /// JSON in pieces, written when the client has room for it: it may be long, and a client that asks
+    /// and does not read must not have it kept here.
+    Later(Box<dyn FnOnce() -> Vec<Bytes> + Send>),
 }
 
 impl From<Value> for Answer {
@@ -34,7 +34,8 @@ impl Answer {
     pub(crate) fn into_wire(self, id: &Value) -> Vec<Bytes> {
         match self {
             Answer::Value(value) => vec![greenroom_frame::rpc::response(id, &value).into()],
-            Answer::Written(mut written) => {
+            Answer::Later(write) => {
+                let mut written = write();
                 let mut begin = greenroom_frame::rpc::response(id, &Value::Null);
                 begin.truncate(begin.len() - "null}".len());
                 written.insert(0, begin.into());

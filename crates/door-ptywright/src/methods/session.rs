@@ -186,7 +186,7 @@ pub(super) async fn snapshot(it: &Arc<Connection>, params: &Params) -> Result<An
     let shot = it.door.engine.scene(id, move |scene| Shot::take(scene, &taken)).await?;
     shot.check(&wanted)?;
     let pixels = it.door.sessions.pixels(id);
-    Ok(Answer::Written(shot.to_wire(&wanted, pixels, policy.as_ref())))
+    Ok(Answer::Later(Box::new(move || shot.to_wire(&wanted, pixels, policy.as_ref()))))
 }
 
 pub(super) async fn transcript(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
@@ -237,8 +237,10 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
     if let Some(wait_id) = params.named.id() {
         rest["wait_id"] = wait_id.into();
     }
-    let snapshot = shot.to_wire(&wanted, door.sessions.pixels(id), policy.as_ref());
-    Ok(Answer::Written(with_snapshot(&rest, snapshot)))
+    let pixels = door.sessions.pixels(id);
+    Ok(Answer::Later(Box::new(move || {
+        with_snapshot(&rest, shot.to_wire(&wanted, pixels, policy.as_ref()))
+    })))
 }
 
 /// An object with a snapshot that is written already.

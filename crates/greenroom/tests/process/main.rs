@@ -12,6 +12,7 @@
 
 mod access;
 mod attach;
+mod claude;
 mod cli;
 mod clock;
 mod daemon_killed;
