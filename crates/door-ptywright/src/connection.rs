@@ -2,8 +2,8 @@
 //!
 //! Requests on one session or adapter run one after the other, in the order they came, as clients
 //! that send many at once expect; those on different ones run side by side. A wait lets those
-//! behind it go on, so that it can be fulfilled, or cancelled, on the connection that made it; but
-//! what was sent together with it, as a script that is piped in does, still runs in its order.
+//! behind it go on, so that it can be fulfilled, or cancelled, on the connection that made it. Only
+//! for a script that was piped in, whose end follows at once, everything runs in its order.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,6 +16,7 @@ use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use crate::envelope::Request;
 use crate::error::RpcError;
@@ -33,6 +34,9 @@ const READ_BYTES: usize = 32 << 10;
 
 /// How long answers have to be written after the last of them was made.
 const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// How long what follows a wait is held back to see whether the end of a script follows, too.
+const SCRIPT: Duration = Duration::from_millis(30);
 
 /// How long notifications of a session are held back for the answer of a request on it. Longer than a
 /// kill takes.
@@ -61,6 +65,8 @@ pub(crate) struct Connection {
     busy: Mutex<Busy>,
     /// Some request was answered.
     answered: Notify,
+    /// Whether the client has said its last word.
+    finished: watch::Sender<bool>,
 }
 
 /// What is under way.
@@ -98,6 +104,7 @@ pub async fn serve<R, W>(
         headers: Mutex::new(client.framing == Framing::Headers),
         busy: Mutex::default(),
         answered: Notify::new(),
+        finished: watch::Sender::new(false),
     });
     let reading = async {
         read(&connection, reader, &client).await;
@@ -150,7 +157,7 @@ async fn read(connection: &Arc<Connection>, mut reader: impl AsyncRead + Unpin, 
             }
             take(connection, &message, &mut requests, &mut together);
         }
-        together.clear();
+        together.retain(|wait: &Waiting| wait.at.elapsed() < SCRIPT);
         let buffer = decoder.buffer();
         buffer.reserve(READ_BYTES);
         tokio::select! {
@@ -166,15 +173,25 @@ async fn read(connection: &Arc<Connection>, mut reader: impl AsyncRead + Unpin, 
     if let Some(message) = decoder.rest() {
         take(connection, &message, &mut requests, &mut together);
     }
+    connection.finished.send_replace(true);
+    let rest = async { while requests.join_next().await.is_some() {} };
     if client.finishes {
-        while requests.join_next().await.is_some() {}
+        rest.await;
+    } else {
+        // Who only said its last word still wants its answers; who is gone may have waits without end.
+        let _late = tokio::time::timeout(LAST_WORDS, rest).await;
     }
 }
 
-/// A wait, by what it is on; closed when it is answered.
-type Waiting = (String, watch::Receiver<()>);
+/// A wait that was sent a moment ago.
+struct Waiting {
+    on: String,
+    at: Instant,
+    /// Closed when it is answered.
+    answered: watch::Receiver<()>,
+}
 
-/// Starts a request. `together` are the waits that were sent together with it, before it.
+/// Starts a request. `together` are the waits that came a moment before it.
 fn take(
     connection: &Arc<Connection>,
     message: &[u8],
@@ -193,9 +210,11 @@ fn take(
     let mut before = Vec::new();
     let going_on = connection.line_up(&order, &mut before);
     let (answered, waiting) = watch::channel(());
+    let mut script = Vec::new();
     if let Order::On { on, waits } = &order {
         let key = connection.key(on);
-        before.extend(together.iter().filter(|it| it.0 == key).map(|it| it.1.clone()));
+        let same = together.iter().filter(|wait| wait.on == key);
+        script.extend(same.map(|wait| (wait.at, wait.answered.clone())));
         if let Some(wait_id) = waits {
             // Now, so that a cancel that comes right behind it finds it.
             match connection.door.cancels.name(wait_id.clone(), on) {
@@ -205,7 +224,7 @@ fn take(
                     return connection.respond(&id, Err(error));
                 }
             }
-            together.push((key, waiting));
+            together.push(Waiting { on: key, at: Instant::now(), answered: waiting });
         }
     }
     let connection = Arc::clone(connection);
@@ -213,6 +232,11 @@ fn take(
         for mut before in before {
             // It is closed, never changed.
             let _closed = before.changed().await;
+        }
+        for (at, mut answered) in script {
+            if connection.is_script(at).await {
+                let _closed = answered.changed().await;
+            }
         }
         let waits = matches!(order, Order::On { waits: Some(_), .. });
         let busy = connection.is_busy(&order);
@@ -256,6 +280,13 @@ impl Connection {
     /// Waits until the client can be told something of its own accord.
     pub(crate) async fn room(&self) {
         self.out.room().await;
+    }
+
+    /// Whether the end of all requests comes right after a wait that was sent then.
+    async fn is_script(&self, at: Instant) -> bool {
+        let mut finished = self.finished.subscribe();
+        let ends = finished.wait_for(|finished| *finished);
+        tokio::time::timeout_at(at + SCRIPT, ends).await.is_ok()
     }
 
     /// What a session or adapter is called in the order of requests, however the client calls it.

@@ -106,6 +106,7 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
     let mut wanted = connection.notes.wanted.subscribe();
     let mut house = connection.door.engine.events();
     let mut adapters = connection.door.adapters.changes();
+    let mut made = connection.door.sessions.changes();
     let mut listening: BTreeMap<SessionId, AbortHandle> = BTreeMap::new();
     let mut tasks = JoinSet::new();
     loop {
@@ -134,6 +135,7 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
             tokio::select! {
                 _ = wanted.changed() => break,
                 _ = adapters.changed() => break,
+                _ = made.changed() => break,
                 event = house.recv() => match event {
                     Ok(HouseEvent::Created(_)) | Err(RecvError::Lagged(_)) => break,
                     Ok(HouseEvent::Forgotten(info)) => {

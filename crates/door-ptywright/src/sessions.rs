@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use greenroom_engine::{Caller, Info, State};
 use greenroom_model::SessionId;
+use tokio::sync::watch;
 
 use crate::action::Dimensions;
 use crate::error::RpcError;
@@ -18,7 +19,11 @@ const MAX_LABEL: usize = 256;
 
 /// What this door knows of sessions.
 #[derive(Debug, Default)]
-pub(crate) struct Sessions(Mutex<Inner>);
+pub(crate) struct Sessions {
+    inner: Mutex<Inner>,
+    /// Told when there is another that was made here.
+    changes: watch::Sender<()>,
+}
 
 #[derive(Debug, Default)]
 struct Inner {
@@ -35,13 +40,22 @@ struct Known {
 
 impl Sessions {
     fn inner(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn made(&self, id: SessionId, pixels: Pixels) {
-        let mut inner = self.inner();
-        inner.made.insert(id);
-        inner.known.entry(id).or_default().pixels = pixels;
+        {
+            let mut inner = self.inner();
+            inner.made.insert(id);
+            inner.known.entry(id).or_default().pixels = pixels;
+        }
+        // It may have ended by now, and only now it is known to be ours.
+        self.changes.send_replace(());
+    }
+
+    /// Told whenever another session was made here.
+    pub(crate) fn changes(&self) -> watch::Receiver<()> {
+        self.changes.subscribe()
     }
 
     pub(crate) fn forget(&self, id: SessionId) {

@@ -378,11 +378,12 @@ impl Session {
                 let sequence = self.sequence();
                 self.changes.send_if_modified(|last| std::mem::replace(last, sequence) != sequence);
             }
+            // What changed in the middle of an update is looked at when it is over.
+            self.changed = false;
         }
         self.serve_viewers(now, settled);
         self.save_if_due(now);
         self.trim_journal();
-        self.changed = false;
         self.turned = now;
     }
 
