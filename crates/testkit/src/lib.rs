@@ -26,7 +26,7 @@ mod wait;
 mod wire;
 
 pub use daemon::Daemon;
-pub use home::{HOLDER, Home, IDENTITY_KIND, SOCKET, create, session_list};
+pub use home::{HOLDER, Home, IDENTITY_KIND, PTYWRIGHT, SOCKET, create, session_list};
 pub use leftovers::leftovers;
 pub use lines::{LINE, Lines, line};
 pub use rpc::{Framing, Rpc};

@@ -2,7 +2,11 @@
 //!
 //! The files are `crates/door-*/tests/transcripts/*.txt`, one a method; how they are read is said in
 //! `testkit`. Every one has a server of its own.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on should say where"
+)]
 
 mod native;
 mod ptywright;

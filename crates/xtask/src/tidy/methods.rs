@@ -7,14 +7,21 @@ use anyhow::Result;
 use super::checkout::Checkout;
 
 /// The table of methods, the document, and the folder of transcripts of each door.
-const DOORS: &[(&str, &str, &str)] = &[(
-    "crates/door-carryon/src/methods.rs",
-    "docs/protocol/native.md",
-    "crates/door-carryon/tests/transcripts/",
-)];
+const DOORS: &[(&str, &str, &str)] = &[
+    (
+        "crates/door-carryon/src/methods.rs",
+        "docs/protocol/native.md",
+        "crates/door-carryon/tests/transcripts/",
+    ),
+    (
+        "crates/door-ptywright/src/methods.rs",
+        "docs/protocol/ptywright.md",
+        "crates/door-ptywright/tests/transcripts/",
+    ),
+];
 
 /// Transcripts that are about no one method.
-const GENERAL: &[&str] = &["errors"];
+const GENERAL: &[&str] = &["errors", "denied"];
 
 pub(super) fn are_documented_and_played(checkout: &Checkout) -> Result<Vec<String>> {
     let mut complaints = Vec::new();
@@ -24,6 +31,9 @@ pub(super) fn are_documented_and_played(checkout: &Checkout) -> Result<Vec<Strin
             continue;
         };
         let methods = in_table(&source.text);
+        if methods.is_empty() {
+            complaints.push(format!("`{table}` has no methods that this rule can read"));
+        }
         let played: BTreeSet<&str> = checkout
             .files
             .iter()
@@ -36,10 +46,13 @@ pub(super) fn are_documented_and_played(checkout: &Checkout) -> Result<Vec<Strin
     Ok(complaints)
 }
 
-/// What stands in `method!("NAME", …)`.
+/// What stands in `method!("NAME", …)`, and in `"NAME" => function,` of a `methods!` table.
 fn in_table(source: &str) -> BTreeSet<&str> {
-    let rows = source.lines().filter_map(|line| line.trim().strip_prefix("method!(\""));
-    rows.filter_map(|row| row.split('"').next()).collect()
+    let rows = source.lines().map(str::trim).filter_map(|line| match line.strip_prefix('"') {
+        Some(row) if line.contains("\" => ") => Some(row),
+        _ => line.strip_prefix("method!(\""),
+    });
+    rows.filter_map(|row| row.split('"').next()).filter(|it| it.contains('.')).collect()
 }
 
 /// The first words of headings that look like a method: with a dot in them.
@@ -61,6 +74,10 @@ mod tests {
     #[test]
     fn what_is_missing_on_either_side_is_named() {
         let methods = in_table("    method!(\"a.one\", x),\n    method!(\"a.two\", y),\n");
+        assert_eq!(
+            methods,
+            in_table("methods! {\n    \"a.one\" => a::one,\n    \"a.two\" => a::two,\n}")
+        );
         let found = headings("### a.two `{}`\n### Frames\n### a.three\n");
         let complaints = compare(&methods, &found, "here");
         assert_eq!(complaints, ["`a.one` is not in here", "here has `a.three`, no door does"]);
