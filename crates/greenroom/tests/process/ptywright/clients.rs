@@ -6,6 +6,7 @@ use greenroom_testkit::{Daemon, Framing, LINE, Rpc, count, eventually_ok, line, 
 use serde_json::{Value, json};
 
 use super::{create, home, type_in, wait_for, wait_for_end};
+use crate::support::SERVED;
 
 /// How much a daemon may grow for a client that does not read, in KiB.
 const GROWTH: u64 = 16 << 10;
@@ -152,6 +153,27 @@ fn the_largest_screen_can_be_read_without_filling_memory() {
     let grown = process::memory_kib(daemon.pid()).saturating_sub(memory);
     assert!(grown <= 128 << 10, "one answer made the daemon grow by {grown} KiB");
     assert!(waited <= Duration::from_secs(2), "others waited for {waited:?}");
+}
+
+#[test]
+fn a_matcher_of_many_parts_is_refused_before_it_is_built() {
+    let home = home();
+    let daemon = home.start();
+    let mut rpc = home.ptywright(Framing::Lines);
+    create(&mut rpc, "exec cat");
+    let memory = process::memory_kib(daemon.pid());
+    let part = json!({"type": "screen_regex", "value": "\\w{10}"});
+    let any = json!({"type": "any", "value": vec![part; count(2_000, 20_000)]});
+    let mut other = home.ptywright(Framing::Lines);
+    let wait =
+        rpc.begin("session.wait", &json!({"session": "s1", "matcher": any, "timeout_ms": 1}));
+    let begin = Instant::now();
+    other.call("session.list", &json!({}));
+    let waited = begin.elapsed();
+    assert_eq!(rpc.answer(&wait).unwrap().unwrap_err()["code"], -32602);
+    assert!(waited <= SERVED, "others waited for {waited:?}");
+    let grown = process::memory_kib(daemon.pid()).saturating_sub(memory);
+    assert!(grown <= GROWTH, "the daemon grew by {grown} KiB");
 }
 
 #[test]
