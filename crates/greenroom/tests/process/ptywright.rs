@@ -6,6 +6,7 @@ mod frames;
 mod json;
 mod notes;
 mod order;
+mod plugins;
 mod raw;
 mod secrets;
 
