@@ -92,16 +92,16 @@ impl From<Error> for RpcError {
             Error::Lost(_) => RpcError::new(CLOSED, "session output reader ended"),
             Error::Timeout { screen } => RpcError::timeout(screen),
             Error::Denied(_) => RpcError::denied(&error.to_string(), Value::Null),
-            Error::Invalid(_) | Error::Pattern(_) | Error::Ambiguous { .. } => {
-                RpcError::params(error.to_string())
-            }
+            Error::Invalid(_)
+            | Error::Pattern(_)
+            | Error::Limit { .. }
+            | Error::Ambiguous { .. } => RpcError::params(error.to_string()),
             Error::Spawn { .. } | Error::Holder { .. } => {
                 RpcError::internal(format!("pty backend error: {error}"))
             }
             Error::Typing(_)
             | Error::Running(_)
             | Error::InputFull(_)
-            | Error::Limit { .. }
             | Error::Archive(_)
             | Error::Stopping => RpcError::internal(error.to_string()),
         }

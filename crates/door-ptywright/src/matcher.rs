@@ -24,6 +24,15 @@ const MAX_DEPTH: usize = 32;
 /// The longest text or pattern: longer than a screen is.
 const MAX_PATTERN: usize = 64 << 10;
 
+/// How many matchers may be in a tree, as many as the engine bears.
+const MAX_PARTS: usize = 512;
+
+/// How many of them may be regular expressions: building one takes a moment.
+const MAX_REGEXES: usize = 64;
+
+/// How long all of those may be together.
+const MAX_REGEX_BYTES: usize = 16 << 10;
+
 /// The longest stability: a day.
 const MAX_STABLE_MS: u64 = 24 * 60 * 60 * 1000;
 
@@ -43,6 +52,14 @@ pub(crate) enum Tree {
     Lua(Predicate),
 }
 
+/// How much there is of a tree.
+#[derive(Debug, Clone, Copy, Default)]
+struct Size {
+    parts: usize,
+    regexes: usize,
+    bytes: usize,
+}
+
 /// A function of a plugin that says whether something holds.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Predicate {
@@ -53,12 +70,38 @@ pub(crate) struct Predicate {
 }
 
 impl Tree {
-    /// A tree from JSON, checked.
-    pub(crate) fn from_wire(value: &Value) -> Result<Tree, RpcError> {
+    /// A tree from JSON, checked; and as the engine takes it, if it is free of Lua.
+    pub(crate) fn from_wire(value: &Value) -> Result<(Tree, Option<Matcher>), RpcError> {
         let tree = Tree::deserialize(value)
             .map_err(|error| RpcError::params(format!("invalid params: matcher: {error}")))?;
-        tree.to_engine(0, &mut 0)?;
-        Ok(tree)
+        // Before anything is built.
+        let size = tree.size();
+        if size.parts > MAX_PARTS || size.regexes > MAX_REGEXES || size.bytes > MAX_REGEX_BYTES {
+            return Err(RpcError::params(format!(
+                "the matcher is too large: at most {MAX_PARTS} parts, {MAX_REGEXES} regexes, and \
+                 {MAX_REGEX_BYTES} bytes of those"
+            )));
+        }
+        let mut lua = 0;
+        let matcher = tree.to_engine(0, &mut lua)?;
+        Ok((tree, (lua == 0).then_some(matcher)))
+    }
+
+    fn size(&self) -> Size {
+        match self {
+            Tree::ScreenRegex(pattern) | Tree::TranscriptRegex(pattern) => {
+                Size { parts: 1, regexes: 1, bytes: pattern.len() }
+            }
+            Tree::Any(trees) | Tree::All(trees) => {
+                let one = Size { parts: 1, ..Size::default() };
+                trees.iter().map(Tree::size).fold(one, |sum, it| Size {
+                    parts: sum.parts + it.parts,
+                    regexes: sum.regexes + it.regexes,
+                    bytes: sum.bytes + it.bytes,
+                })
+            }
+            _ => Size { parts: 1, ..Size::default() },
+        }
     }
 
     /// As the engine takes it. Predicates become what never holds, in the order of `lua`.
@@ -104,13 +147,6 @@ impl Tree {
                 Matcher::Any(Vec::new())
             }
         })
-    }
-
-    /// As the engine takes it, if it is free of Lua.
-    pub(crate) fn plain(&self) -> Result<Option<Matcher>, RpcError> {
-        let mut lua = 0;
-        let matcher = self.to_engine(0, &mut lua)?;
-        Ok((lua == 0).then_some(matcher))
     }
 
     /// Whether it can come to hold though nothing happens, and after how long.

@@ -9,6 +9,7 @@ use greenroom_engine::Scene;
 use greenroom_engine::redact::Redaction;
 use greenroom_screen::{Attrs, Cell, CellText, Color, Modes, Snapshot, Style, Underline, Wrap};
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::Pixels;
 use crate::error::RpcError;
@@ -62,6 +63,18 @@ impl Shot {
             sequence: scene.sequence,
             alternate: screen.is_alternate(),
         }
+    }
+
+    /// An outcome without what a pattern caught of a secret: it is one if the screen without secrets
+    /// does not have it any more.
+    pub(crate) fn without_secrets(&self, mut outcome: Value, policy: &Redaction) -> Value {
+        let shown = policy.apply(&self.contents);
+        hide(
+            &mut outcome,
+            &|caught| self.contents.contains(caught) && !shown.contains(caught),
+            policy,
+        );
+        outcome
     }
 
     /// The rows whose cells are wanted.
@@ -139,6 +152,20 @@ impl Shot {
         out.push('}');
         pieces.push(out.into());
         pieces
+    }
+}
+
+/// Hides what was caught, wherever it is in an outcome.
+fn hide(outcome: &mut Value, is_secret: &dyn Fn(&str) -> bool, policy: &Redaction) {
+    if let Some(caught) = outcome.get("capture").and_then(Value::as_str)
+        && is_secret(caught)
+    {
+        outcome["capture"] = policy.replacement().into();
+    }
+    match outcome.get_mut("matched") {
+        Some(Value::Array(parts)) => parts.iter_mut().for_each(|it| hide(it, is_secret, policy)),
+        Some(part) => hide(part, is_secret, policy),
+        None => {}
     }
 }
 
@@ -304,7 +331,7 @@ pub(crate) fn push_text(out: &mut String, text: &str) {
 #[cfg(test)]
 mod tests {
     use greenroom_screen::{Options, Screen};
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 

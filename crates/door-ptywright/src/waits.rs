@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use greenroom_engine::{Error, Scene};
+use greenroom_engine::{Error, Matcher, Scene};
 use greenroom_model::SessionId;
 use greenroom_plugin::Sight;
 use serde_json::Value;
@@ -149,13 +149,13 @@ impl Door {
     pub(crate) async fn wait<T: Send + 'static>(
         &self,
         id: SessionId,
-        tree: &Tree,
+        (tree, plain): &(Tree, Option<Matcher>),
         timeout: Duration,
         look: impl FnOnce(Scene<'_>) -> T + Send + 'static,
     ) -> Result<(Value, T), RpcError> {
-        match tree.plain()? {
+        match plain {
             Some(matcher) => {
-                let timeout = Some(timeout);
+                let (matcher, timeout) = (matcher.clone(), Some(timeout));
                 let (waited, seen) = self.engine.wait_and_look(id, matcher, timeout, look).await?;
                 Ok((tree.to_wire(&waited.outcome), seen))
             }

@@ -36,6 +36,8 @@ pub(crate) struct House {
     next_client: AtomicU64,
     /// Sessions that are being made.
     creating: Mutex<BTreeSet<SessionId>>,
+    /// Sessions that have ended and whose holder has not gone yet. Who forgets one must not meet it again.
+    leaving: Mutex<BTreeSet<SessionId>>,
     /// Holders that were left alone; new with every look.
     pub(crate) refused: watch::Sender<Vec<Refused>>,
     /// Somebody wants them knocked at.
@@ -72,6 +74,7 @@ impl Engine {
             next_subscription: AtomicU64::new(1),
             next_client: AtomicU64::new(1),
             creating: Mutex::default(),
+            leaving: Mutex::default(),
             refused: watch::Sender::default(),
             knock: Notify::new(),
         };
@@ -171,7 +174,19 @@ impl House {
 
     /// Whether a session is here, or being made.
     pub(crate) fn knows(&self, id: SessionId) -> bool {
-        self.sessions().contains_key(&id) || self.creating().contains(&id)
+        self.sessions().contains_key(&id)
+            || self.creating().contains(&id)
+            || self.leaving().contains(&id)
+    }
+
+    fn leaving(&self) -> MutexGuard<'_, BTreeSet<SessionId>> {
+        self.leaving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A session has ended; its holder is still known until what is returned is dropped.
+    pub(crate) fn leave(self: &Arc<House>, id: SessionId) -> Leaving {
+        self.leaving().insert(id);
+        Leaving { id, house: Arc::clone(self) }
     }
 
     /// A session ended: from now on it is answered for from its record.
@@ -205,6 +220,18 @@ pub(crate) struct Place {
     /// Its number.
     pub(crate) id: SessionId,
     house: Arc<House>,
+}
+
+/// A session that has ended and whose holder has not gone yet.
+pub(crate) struct Leaving {
+    id: SessionId,
+    house: Arc<House>,
+}
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        self.house.leaving().remove(&self.id);
+    }
 }
 
 impl Past {

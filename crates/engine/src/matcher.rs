@@ -33,7 +33,13 @@ pub enum Area {
 
 /// A text or a regular expression.
 #[derive(Debug, Clone)]
-pub struct Pattern(Regex);
+pub struct Pattern(Kind);
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Literal(Box<str>),
+    Regex(Regex),
+}
 
 /// Why a pattern does not parse.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -67,7 +73,10 @@ impl Pattern {
     /// # Errors
     /// It is longer than anything a screen shows.
     pub fn literal(text: &str, ignore_case: bool) -> Result<Pattern, PatternError> {
-        Pattern::regex(&regex::escape(text), ignore_case)
+        match ignore_case {
+            false => Ok(Pattern(Kind::Literal(text.into()))),
+            true => Pattern::regex(&regex::escape(text), ignore_case),
+        }
     }
 
     /// A regular expression; `^` and `$` are the ends of lines.
@@ -92,7 +101,9 @@ impl Pattern {
             .multi_line(lines)
             .size_limit(PATTERN_BYTES)
             .build();
-        built.map(Pattern).map_err(|error| PatternError(error.to_string()))
+        built
+            .map(|regex| Pattern(Kind::Regex(regex)))
+            .map_err(|error| PatternError(error.to_string()))
     }
 }
 
@@ -268,10 +279,17 @@ impl Pattern {
     /// Looks for it in a text.
     #[must_use]
     pub fn find(&self, text: &str) -> Option<Outcome> {
+        let regex = match &self.0 {
+            Kind::Literal(wanted) => {
+                let found = text.contains(&**wanted).then(|| wanted.to_string())?;
+                return Some(Outcome::Text { text: found, group: None });
+            }
+            Kind::Regex(regex) => regex,
+        };
         // Most of the time it is not there, and groups are dear to look for.
-        let found = self.0.find(text)?;
-        let groups = self.0.captures_len() > 1;
-        let captures = if groups { self.0.captures_at(text, found.start()) } else { None };
+        let found = regex.find(text)?;
+        let groups = regex.captures_len() > 1;
+        let captures = if groups { regex.captures_at(text, found.start()) } else { None };
         let group = captures.and_then(|it| Some(it.get(1)?.as_str().to_owned()));
         Some(Outcome::Text { text: found.as_str().to_owned(), group })
     }

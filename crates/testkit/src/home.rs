@@ -21,7 +21,7 @@ use crate::{Daemon, process};
 pub const SOCKET: &str = "run/greenroom.sock";
 
 /// Where the daemon speaks the ptywright protocol, below a home.
-pub(crate) const PTYWRIGHT: &str = "run/ptywright.sock";
+pub const PTYWRIGHT: &str = "run/ptywright.sock";
 
 /// What the typed client says it is.
 pub const IDENTITY_KIND: &str = "test";

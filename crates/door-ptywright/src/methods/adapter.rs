@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use greenroom_engine::{New, Program, State as Life};
+use greenroom_engine::{Matcher, New, Program, State as Life};
 use greenroom_plugin::Permission;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -205,7 +205,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    async fn tree(&self, live: &Live) -> Result<Tree, RpcError> {
+    async fn tree(&self, live: &Live) -> Result<(Tree, Option<Matcher>), RpcError> {
         if let Some(matcher) = &self.matcher {
             return Tree::from_wire(matcher);
         }

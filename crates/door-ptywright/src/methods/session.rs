@@ -224,6 +224,10 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
         () = params.named.cancelled() => return Err(RpcError::cancelled()),
     };
     let elapsed_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let matched = match &policy {
+        Some(policy) => shot.without_secrets(matched, policy),
+        None => matched,
+    };
     let mut rest = json!({
         "matched": true,
         "sequence": shot.sequence,

@@ -42,6 +42,7 @@ impl Session {
         let expected = self.absent_due();
         let journal = std::mem::take(&mut self.journal);
         let encore = expected.map(|_| Arc::new(Encore::new(journal)));
+        let _leaving = self.house.leave(id);
         // From here on the house answers from the record.
         self.house.ended(record.clone(), encore.clone());
         drop(inbox);
@@ -140,5 +141,13 @@ async fn farewell(link: &mut Link, id: SessionId, socket: &Path) {
     link.say(&ToHolder::Release);
     if tokio::time::timeout(FAREWELL, relink::flush(link, socket)).await.is_err() {
         tracing::warn!(session = %id, "the holder did not hear that it may go");
+        return;
     }
+    // Until it has gone, somebody who looks for holders would meet it again.
+    let gone = async {
+        while link.ready(true).await.is_ok() && link.fill().is_ok() {
+            while let Ok(Some(_)) = link.next() {}
+        }
+    };
+    let _late = tokio::time::timeout(FAREWELL, gone).await;
 }
