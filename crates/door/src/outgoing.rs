@@ -129,6 +129,8 @@ impl Outgoing {
                 self.queue().bytes -= written;
                 self.emptied.notify_waiters();
             }
+            // Standard output keeps what does not end with a line.
+            socket.flush().await?;
         }
     }
 }
