@@ -8,5 +8,5 @@ mod notice;
 mod poll;
 mod watch;
 
-pub(crate) use bridge::{Bridge, bridge};
+pub(crate) use bridge::{Bridge, Typing, bridge};
 pub(crate) use watch::{Watch, watch};

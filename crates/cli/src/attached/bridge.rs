@@ -21,6 +21,7 @@ use signal_hook::consts::SIGPIPE;
 use super::poll::{self, Ready, TYPED};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, FailureKind, Result};
+use crate::input::{Scanner, SevenBit};
 use crate::link::Link;
 use crate::terminal::{self, Caught, Raw, Signals, Writer, sequences};
 
@@ -37,6 +38,17 @@ pub(crate) struct Bridge {
     pub(crate) keep: bool,
     /// The size of its terminal.
     pub(crate) size: Size,
+    /// What is done with the terminal it is typed into.
+    pub(crate) typing: Typing,
+}
+
+/// What is done with the terminal a program is typed into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Typing {
+    /// Keys go to the program as they are pressed, whoever reads the output; it hears of the focus.
+    Keys,
+    /// Keys do so only if the output is a terminal, too; else lines. News of the focus stay here.
+    KeysIfShown,
 }
 
 /// Why it is over.
@@ -63,7 +75,8 @@ pub(crate) fn bridge(
     };
     let over = match Stream::attach(&mut connection, &target, options) {
         Ok(stream) => {
-            let mut bridged = Bridged::new(context, Link::new(context, connection, stream)?)?;
+            let link = Link::new(context, connection, stream)?;
+            let mut bridged = Bridged::new(context, link, how.typing)?;
             let over = bridged.run();
             bridged.close();
             over?
@@ -138,6 +151,8 @@ struct Bridged<'a> {
     writer: Writer,
     /// Raw mode, if a person types.
     raw: Option<Raw>,
+    /// Takes out what the person's terminal says of its own accord.
+    scanner: Option<(SevenBit, Scanner)>,
     /// Whether a person looks.
     is_shown: bool,
     /// Whether more may come from standard input.
@@ -150,7 +165,7 @@ struct Bridged<'a> {
 }
 
 impl<'a> Bridged<'a> {
-    fn new(context: &'a Context<'a>, link: Link<'a>) -> Result<Bridged<'a>> {
+    fn new(context: &'a Context<'a>, link: Link<'a>, typing: Typing) -> Result<Bridged<'a>> {
         let failed = |doing| move |error: io::Error| Failure::system(doing, &error);
         let is_shown = isatty(stdout()) && !context.output.is_json();
         let mut bridged = Bridged {
@@ -159,14 +174,19 @@ impl<'a> Bridged<'a> {
             signals: Signals::catch().map_err(failed("catching signals"))?,
             writer: Writer::stdout().map_err(failed("opening standard output"))?,
             raw: None,
+            scanner: None,
             is_shown,
             reads: true,
             at_line_start: true,
             passed: Offset::START,
             signalled: 0,
         };
-        if isatty(stdin()) {
+        if isatty(stdin()) && (is_shown || typing == Typing::Keys) {
             bridged.raw = Some(Raw::enter(is_shown).map_err(failed("setting the terminal"))?);
+        }
+        if bridged.raw.is_some() && is_shown {
+            let scanner = Scanner::answers(typing == Typing::Keys);
+            bridged.scanner = Some((SevenBit::default(), scanner));
         }
         if is_shown {
             bridged.writer.push(sequences::KEEP_TITLE);
@@ -203,6 +223,7 @@ impl<'a> Bridged<'a> {
             {
                 self.type_in(&buffer[..count], now)?;
             }
+            self.give_up(now)?;
             if ready.link {
                 self.link.exchange(now)?;
             }
@@ -211,7 +232,9 @@ impl<'a> Bridged<'a> {
     }
 
     fn wait(&self) -> Result<Ready> {
-        poll::wait(self.reads, &self.link, &self.signals, &self.writer, self.link.deadline())
+        let held = self.scanner.as_ref().and_then(|it| it.1.deadline());
+        let deadline = poll::earliest(&[self.link.deadline(), held]);
+        poll::wait(self.reads, &self.link, &self.signals, &self.writer, deadline)
             .map_err(|error| Failure::system("waiting for input", &error))
     }
 
@@ -249,7 +272,23 @@ impl<'a> Bridged<'a> {
             return self.link.input(end_of_input(self.at_line_start), now);
         };
         self.at_line_start = matches!(last, b'\n' | b'\r');
-        self.link.input(bytes, now)
+        let Some((seven, scanner)) = &mut self.scanner else { return self.link.input(bytes, now) };
+        let (mut plain, mut typed) = (Vec::new(), Vec::new());
+        seven.feed(bytes, &mut plain);
+        // It looks for no key that could end this.
+        let _typed = scanner.feed(&plain, now, &mut typed);
+        self.link.input(&typed, now)
+    }
+
+    /// Types the beginning of a sequence that nothing continued.
+    fn give_up(&mut self, now: Instant) -> Result<()> {
+        let Some((_, scanner)) = &mut self.scanner else { return Ok(()) };
+        if scanner.deadline().is_none_or(|it| now < it) {
+            return Ok(());
+        }
+        let mut typed = Vec::new();
+        scanner.give_up(&mut typed);
+        self.link.input(&typed, now)
     }
 
     /// Hands what came to standard output.

@@ -4,6 +4,8 @@
 //! Escape key and passes at once, and what is not continued in [`PATIENCE`] was typed. Between the
 //! brackets of a paste nothing is a key. **Invariant:** every byte passes, once and in order,
 //! unless it belongs to an answer, to the detach key or to the key that types it.
+//!
+//! A scanner may look for answers alone: who runs a program in a pipe has nothing to detach from.
 
 use std::time::{Duration, Instant};
 
@@ -22,8 +24,10 @@ const PASTE_END: &[u8] = b"\x1b[201~";
 
 /// Finds the detach key and answers of terminals in what is typed.
 pub(crate) struct Scanner {
-    detach: Chord,
+    detach: Option<Chord>,
     literal: Option<Chord>,
+    /// Whether the terminal's news of its focus pass.
+    passes_focus: bool,
     /// The beginning of a sequence, held back.
     held: Vec<u8>,
     /// How many bytes of `held` have passed already: a lone ESC.
@@ -55,8 +59,13 @@ impl Scanner {
     /// Looks for this key; `literal` is typed for it, or itself with alt if there is none.
     pub(crate) fn new(detach: Chord, literal: Option<Chord>) -> Scanner {
         let literal = literal.or_else(|| detach.with_alt());
+        Scanner { detach: Some(detach), literal, ..Scanner::answers(true) }
+    }
+
+    /// Looks for answers only, and for news of the focus unless those pass.
+    pub(crate) fn answers(passes_focus: bool) -> Scanner {
         let (held, passed, since, in_paste) = (Vec::new(), 0, None, None);
-        Scanner { detach, literal, held, passed, since, in_paste }
+        Scanner { detach: None, literal: None, passes_focus, held, passed, since, in_paste }
     }
 
     /// Takes bytes that were read, and adds what passes to `out`.
@@ -120,11 +129,11 @@ impl Scanner {
                 at += plain;
                 continue;
             }
-            if self.detach.control() == Some(rest[0]) {
+            if control(self.detach.as_ref()) == Some(rest[0]) {
                 return Scanned::Detach;
             }
             if rest[0] != ESC {
-                out.extend(self.detach.bytes(Encoding::Legacy));
+                out.extend(self.detach_bytes(Encoding::Legacy));
                 at += 1;
                 continue;
             }
@@ -145,8 +154,13 @@ impl Scanner {
     }
 
     fn is_special(&self, byte: u8) -> bool {
-        let literal = self.literal.as_ref().and_then(Chord::control);
-        byte == ESC || self.detach.control() == Some(byte) || literal == Some(byte)
+        let is = |chord: &Option<Chord>| control(chord.as_ref()) == Some(byte);
+        byte == ESC || is(&self.detach) || is(&self.literal)
+    }
+
+    /// The detach key, as a program would get it.
+    fn detach_bytes(&self, encoding: Encoding) -> Vec<u8> {
+        self.detach.as_ref().map(|it| it.bytes(encoding)).unwrap_or_default()
     }
 
     /// What the sequence at the beginning of `rest` is and how long; nothing as long as it is not
@@ -171,7 +185,8 @@ impl Scanner {
     }
 
     fn judge_control(&mut self, whole: &[u8], params: &[u8], between: &[u8], end: u8) -> Verdict {
-        if is_answer(params, between, end) {
+        let is_focus = params.is_empty() && between.is_empty() && matches!(end, b'I' | b'O');
+        if is_answer(params, between, end) || is_focus && !self.passes_focus {
             return Verdict::Drop;
         }
         if (params, end) == (b"200", b'~') {
@@ -179,7 +194,8 @@ impl Scanner {
             return Verdict::Pass;
         }
         if between.is_empty() {
-            if let Some(encoding) = self.detach.encoding(params, end) {
+            let detach = self.detach.as_ref().and_then(|it| it.encoding(params, end));
+            if let Some(encoding) = detach {
                 return match encoding {
                     // The key that brought us here may be let go only now.
                     Encoding::Kitty(greenroom_model::KeyAction::Release) => Verdict::Pass,
@@ -188,19 +204,19 @@ impl Scanner {
             }
             let literal = self.literal.as_ref().and_then(|it| it.encoding(params, end));
             if let Some(encoding) = literal {
-                return Verdict::Replace(self.detach.bytes(encoding));
+                return Verdict::Replace(self.detach_bytes(encoding));
             }
         }
         self.judge_legacy(whole)
     }
 
     fn judge_legacy(&self, whole: &[u8]) -> Verdict {
-        if self.detach.is_legacy(whole) {
+        if self.detach.as_ref().is_some_and(|it| it.is_legacy(whole)) {
             return Verdict::Detach;
         }
         match &self.literal {
             Some(literal) if literal.is_legacy(whole) => {
-                Verdict::Replace(self.detach.bytes(Encoding::Legacy))
+                Verdict::Replace(self.detach_bytes(Encoding::Legacy))
             }
             _ => Verdict::Pass,
         }
@@ -225,4 +241,9 @@ impl Scanner {
         out.extend_from_slice(rest);
         rest.len()
     }
+}
+
+/// The control character that a chord is, if it is just that.
+fn control(chord: Option<&Chord>) -> Option<u8> {
+    chord.and_then(Chord::control)
 }

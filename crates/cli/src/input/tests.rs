@@ -226,3 +226,17 @@ proptest! {
         prop_assert!(lone || cut == whole, "{:?}", parts);
     }
 }
+
+#[test]
+fn without_a_detach_key_only_answers_are_taken_out() {
+    let input = b"a\x1c\x1b[?62;c\x1b[I\x1bP>|xterm\x1b\\b\x1b[A\x1b[O\x1b[>0;1c\x1b[1;2Rc";
+    for (passes_focus, passes) in
+        [(true, "a\x1c\x1b[Ib\x1b[A\x1b[O\x1b[1;2Rc"), (false, "a\x1cb\x1b[A\x1b[1;2Rc")]
+    {
+        for cut in 0..=input.len() {
+            let (head, tail) = input.split_at(cut);
+            let got = scanned(&mut Scanner::answers(passes_focus), &[head, tail]);
+            assert_eq!(got, (passes.as_bytes().to_vec(), Scanned::Typed), "cut at byte {cut}");
+        }
+    }
+}

@@ -61,19 +61,19 @@ impl New {
 
 /// A session that is to be made.
 #[derive(Debug, Default)]
-pub(super) struct Wanted {
-    pub(super) name: Option<String>,
-    pub(super) cwd: Option<PathBuf>,
-    pub(super) variables: Vec<(String, String)>,
-    pub(super) size: Option<Size>,
-    pub(super) command: Vec<String>,
+pub(crate) struct Wanted {
+    pub(crate) name: Option<String>,
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) variables: Vec<(String, String)>,
+    pub(crate) size: Option<Size>,
+    pub(crate) command: Vec<String>,
     /// It is attached to next, and every byte of it is wanted.
-    pub(super) expect: bool,
+    pub(crate) expect: bool,
 }
 
 impl Wanted {
     /// Makes it.
-    pub(super) fn create(
+    pub(crate) fn create(
         &self,
         context: &Context<'_>,
         connection: &mut Connection,

@@ -5,7 +5,7 @@ use greenroom_client::Session;
 use greenroom_model::Size;
 
 use super::new::Wanted;
-use crate::attached::{self, Bridge};
+use crate::attached::{self, Bridge, Typing};
 use crate::context::{self, Context};
 use crate::failure::{Exit, Result};
 use crate::{environment, terminal};
@@ -51,9 +51,13 @@ impl Run {
             command: self.command,
             expect: true,
         };
-        let mut connection = context.connect()?;
-        let value = wanted.create(context, &mut connection)?;
-        let session = Session::from_wire(&value);
-        attached::bridge(context, connection, &session, Bridge { keep: self.keep, size })
+        in_session(context, &wanted, Bridge { keep: self.keep, size, typing: Typing::Keys })
     }
+}
+
+/// Makes a session, bridges it to the standard streams, and gives its exit code.
+pub(crate) fn in_session(context: &Context<'_>, wanted: &Wanted, how: Bridge) -> Result<Exit> {
+    let mut connection = context.connect()?;
+    let value = wanted.create(context, &mut connection)?;
+    attached::bridge(context, connection, &Session::from_wire(&value), how)
 }
