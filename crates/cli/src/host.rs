@@ -60,6 +60,15 @@ pub trait Host {
     /// It could not start, or a plugin could not be loaded.
     fn serve(&self, serve: &Serve) -> Result<u8>;
 
+    /// This program's file.
+    ///
+    /// # Errors
+    /// The system does not say.
+    fn program(&self) -> Result<PathBuf>;
+
+    /// A text without the secrets in it.
+    fn redact(&self, text: &str) -> String;
+
     /// The folder of the ptywright command line: `$PTYWRIGHT_HOME`, or `.ptywright` in the user's own.
     ///
     /// # Errors
@@ -87,6 +96,8 @@ pub struct Serve {
     pub plugins: Vec<PathBuf>,
     /// Whether clients may load others.
     pub allow_plugin_load: bool,
+    /// Whether the path of the socket is told to standard error, once it can be connected to.
+    pub announce: bool,
 }
 
 /// Where a private server speaks.

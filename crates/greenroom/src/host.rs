@@ -2,10 +2,11 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context as _, Result, anyhow};
 use greenroom_cli::{Finding, Host, Settings};
+use greenroom_engine::redact::Redaction;
 
 use crate::config::Config;
 use crate::paths::Paths;
@@ -87,7 +88,15 @@ impl Host for Program {
     }
 
     fn serve(&self, serve: &greenroom_cli::Serve) -> Result<u8> {
-        serve::run(serve)
+        serve::run(serve, self.ptywright_home().ok().as_deref())
+    }
+
+    fn program(&self) -> Result<PathBuf> {
+        env::current_exe().context("finding this program")
+    }
+
+    fn redact(&self, text: &str) -> String {
+        Redaction::standard().apply(text).into_owned()
     }
 
     fn doctor(&self) -> Vec<Finding> {

@@ -6,9 +6,11 @@
 //!
 //! Not here: what is logged. Secrets must not get this far.
 
+mod daily;
 mod entry;
 mod file;
 mod layer;
+mod private;
 mod ring;
 #[cfg(test)]
 mod tests;
@@ -26,11 +28,13 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::{Registry, reload};
 
+use daily::DailyFile;
 pub(crate) use entry::Entry;
 use file::RotatingFile;
 use layer::Collect;
+pub(crate) use private::Private;
 use ring::Ring;
-use writer::{Message, Writer};
+use writer::{Message, Sink, Writer};
 
 /// The file's name in the folder it is given.
 const FILE_NAME: &str = "daemon.log";
@@ -41,6 +45,9 @@ const OURS: &str = "greenroom";
 
 /// How many entries may wait for the disk: a burst, at most 8 MiB, and no more.
 const QUEUE_MAX: usize = 1024;
+
+/// How an entry becomes a line.
+pub(crate) type Format = fn(&Entry) -> String;
 
 /// How much of the log is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,12 +85,32 @@ impl Logs {
         keep: Keep,
         level: LevelFilter,
     ) -> io::Result<(Logs, impl Subscriber + Send + Sync + 'static)> {
+        let file = RotatingFile::new(folder.join(FILE_NAME), keep);
+        Logs::start_with(file, Entry::to_json, targets(level))
+    }
+
+    /// Begins to write a file a day to a folder.
+    ///
+    /// # Errors
+    /// No thread could be started.
+    pub(crate) fn start_daily(
+        folder: &Path,
+        private: &Private,
+    ) -> io::Result<(Logs, impl Subscriber + Send + Sync + 'static)> {
+        let file = DailyFile::new(folder.to_owned(), private.days);
+        Logs::start_with(file, private.format, private.targets.clone())
+    }
+
+    fn start_with(
+        file: impl Sink,
+        format: Format,
+        targets: Targets,
+    ) -> io::Result<(Logs, impl Subscriber + Send + Sync + 'static)> {
         let shared = Arc::new(Shared::default());
         let (queue, inbox) = mpsc::sync_channel(QUEUE_MAX);
-        let file = RotatingFile::new(folder.join(FILE_NAME), keep);
-        Writer::start(file, Arc::clone(&shared), inbox)?;
-        let (filter, level) = reload::Layer::new(targets(level));
-        let collect = Collect::new(Arc::clone(&shared), queue.clone());
+        Writer::start(file, format, Arc::clone(&shared), inbox)?;
+        let (filter, level) = reload::Layer::new(targets);
+        let collect = Collect::new(Arc::clone(&shared), queue.clone(), format);
         let subscriber = tracing_subscriber::registry().with(filter).with(collect);
         Ok((Logs { shared, queue, level }, subscriber))
     }

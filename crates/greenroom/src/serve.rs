@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,6 +25,7 @@ use tokio::net::UnixStream;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::config::Config;
+use crate::logs::{Logs, Private};
 use crate::paths::Paths;
 use crate::{daemon, environment, host, plugins};
 
@@ -36,15 +38,40 @@ const LAST_GRACE: Duration = Duration::from_millis(500);
 /// The beginning of the folder of a private server's holders, before its process number.
 const FOLDER: &str = "greenroom-serve";
 
+/// How long the last lines of the log have to be written.
+const FAREWELL: Duration = Duration::from_secs(1);
+
 /// Serves until the client has no more to say, or a signal ends it; gives the code to exit with.
-pub(crate) fn run(serve: &Serve) -> Result<u8> {
+///
+/// It logs below `home`, if there is one.
+pub(crate) fn run(serve: &Serve, home: Option<&Path>) -> Result<u8> {
+    let logs = home.and_then(log);
     let folder = Folder::make()?;
     let open_files = greenroom_pty::raise_open_files().unwrap_or(0);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let code = runtime.block_on(run_in(serve, &folder.0, open_files));
     // A client that keeps standard input open must not keep us.
     runtime.shutdown_background();
+    match &code {
+        Ok(code) => tracing::info!(code, "a private server ended"),
+        Err(error) => tracing::error!("a private server failed: {error:#}"),
+    }
+    if let Some(logs) = logs {
+        logs.flush(FAREWELL);
+    }
     code
+}
+
+/// Begins to log; none if that is not wanted, or does not work: a server is of use without.
+fn log(home: &Path) -> Option<Logs> {
+    let filter = std::env::var("PTYWRIGHT_LOG").ok();
+    let private = Private::read(home, filter.as_deref());
+    let (logs, subscriber) = Logs::start_daily(private.folder.as_deref()?, &private).ok()?;
+    tracing::subscriber::set_global_default(subscriber).ok()?;
+    for complaint in &private.complaints {
+        tracing::warn!("{complaint}");
+    }
+    Some(logs)
 }
 
 async fn run_in(serve: &Serve, folder: &Path, open_files: u64) -> Result<u8> {
@@ -64,6 +91,8 @@ async fn run_in(serve: &Serve, folder: &Path, open_files: u64) -> Result<u8> {
         Framing::Lines => ptywright::Framing::Lines,
         Framing::Headers => ptywright::Framing::Headers,
     };
+    let pid = std::process::id();
+    tracing::info!(version = host::VERSION, pid, transport = ?serve.transport, "a private server began");
     let shutdown = Shutdown::default();
     let served = async {
         match &serve.transport {
@@ -73,22 +102,21 @@ async fn run_in(serve: &Serve, folder: &Path, open_files: u64) -> Result<u8> {
                 ptywright::serve(streams, client, door, shutdown.clone()).await;
                 Ok(())
             }
-            Transport::Socket(path) => listen(path, framing, door, shutdown.clone()).await,
+            Transport::Socket(path) => {
+                listen((path, serve.announce), framing, door, shutdown.clone()).await
+            }
         }
     };
     let code = tokio::select! {
         served = served => served.map(|()| 0),
         ended = signalled() => ended,
     };
-    if let Transport::Socket(path) = &serve.transport {
-        let _gone = fs::remove_file(path);
-    }
     end_all(&engine).await;
     code
 }
 
 async fn listen(
-    path: &Path,
+    (path, announce): (&Path, bool),
     framing: ptywright::Framing,
     door: Arc<Door>,
     shutdown: Shutdown,
@@ -100,6 +128,13 @@ async fn listen(
         bail!("`{}`: somebody listens there already", path.display());
     }
     let listener = bind(path)?;
+    // Only from here on is what is at the path ours to remove.
+    let _bound = Bound(path);
+    if announce {
+        let text = format!("listening at {}\n", path.display());
+        // Nobody need hear it.
+        std::io::stderr().write_all(text.as_bytes()).unwrap_or_default();
+    }
     greenroom_door::serve(&listener, MAX_CONNECTIONS, shutdown.clone(), |stream, peer: Peer| {
         let name = format!("pid {}", peer.pid.unwrap_or(0));
         let client = Client { framing, name, finishes: false };
@@ -107,6 +142,15 @@ async fn listen(
     })
     .await;
     Ok(())
+}
+
+/// A socket's file, gone when this is dropped.
+struct Bound<'a>(&'a Path);
+
+impl Drop for Bound<'_> {
+    fn drop(&mut self) {
+        let _gone = fs::remove_file(self.0);
+    }
 }
 
 /// Minds signals until one of them ends the server; reaps holders meanwhile.

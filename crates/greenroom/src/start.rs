@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -28,7 +29,9 @@ pub(crate) fn start() -> Result<()> {
     ours.set_read_timeout(Some(PATIENCE)).context("setting a time")?;
     let mut command = Command::new(program);
     // Its standard output is how it tells; it lets go of it then.
+    // Under its own name, whatever link we were started through.
     command
+        .arg0("greenroom")
         .args(["daemon", "start", "--foreground"])
         .env(TOLD, "1")
         .stdin(Stdio::null())

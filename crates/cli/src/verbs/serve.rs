@@ -33,30 +33,33 @@ pub(crate) struct Serve {
 
 /// How messages are framed.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Framing {
+pub(crate) enum Framing {
     /// A line each.
     Ndjson,
     /// Behind Content-Length.
     Lsp,
 }
 
+impl From<Framing> for host::Framing {
+    fn from(framing: Framing) -> host::Framing {
+        match framing {
+            Framing::Ndjson => host::Framing::Lines,
+            Framing::Lsp => host::Framing::Headers,
+        }
+    }
+}
+
 impl Serve {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<Exit> {
+        let announce = !self.stdio && self.socket.is_none() && !context.output.is_json();
         let transport = match (self.stdio, self.socket) {
             (true, _) => host::Transport::Stdio,
             (false, Some(path)) => host::Transport::Socket(path),
-            (false, None) => {
-                let path = context.host.ptywright_home()?.join("socket");
-                context.output.remark(&format!("listening at {}", path.display()));
-                host::Transport::Socket(path)
-            }
-        };
-        let framing = match self.framing {
-            Framing::Ndjson => host::Framing::Lines,
-            Framing::Lsp => host::Framing::Headers,
+            (false, None) => host::Transport::Socket(context.host.ptywright_home()?.join("socket")),
         };
         let (plugins, allow_plugin_load) = (self.plugins, self.allow_plugin_load);
-        let serve = host::Serve { transport, framing, plugins, allow_plugin_load };
+        let framing = self.framing.into();
+        let serve = host::Serve { transport, framing, plugins, allow_plugin_load, announce };
         Ok(Exit(context.host.serve(&serve)?))
     }
 }

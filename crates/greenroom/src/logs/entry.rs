@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 use std::time::SystemTime;
 
+use jiff::Timestamp;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level};
 
@@ -45,6 +46,13 @@ impl Entry {
             component: component.to_owned(),
             message,
         }
+    }
+
+    /// The line of a file for people, with its end.
+    pub(super) fn to_text(&self) -> String {
+        let at = i64::try_from(self.timestamp_ms).ok();
+        let at = at.and_then(|ms| Timestamp::from_millisecond(ms).ok()).unwrap_or_default();
+        format!("{at:.3} {:>5} {}: {}\n", self.level.as_str(), self.component, self.message)
     }
 
     /// The line of the file, with its end.

@@ -8,6 +8,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::PathBuf;
 
 use super::Keep;
+use super::writer::Sink;
 
 /// Only the owner: what people run is theirs.
 const MODE: u32 = 0o600;
@@ -27,22 +28,6 @@ impl RotatingFile {
     /// Nothing is opened before the first line.
     pub(super) fn new(path: PathBuf, keep: Keep) -> RotatingFile {
         RotatingFile { path, keep, open: None }
-    }
-
-    /// Writes a line whole or not at all.
-    pub(super) fn write(&mut self, line: &str) -> io::Result<()> {
-        let (mut file, mut length) = self.take_open()?;
-        if length > 0 && length + line.len() as u64 > self.keep.bytes {
-            self.rotate()?;
-            (file, length) = self.open()?;
-        }
-        if let Err(error) = file.write_all(line.as_bytes()) {
-            // Half a line would spoil the next one.
-            file.set_len(length)?;
-            return Err(error);
-        }
-        self.open = Some((file, length + line.len() as u64));
-        Ok(())
     }
 
     fn take_open(&mut self) -> io::Result<(File, u64)> {
@@ -90,6 +75,23 @@ impl RotatingFile {
             name.push(format!(".{number}"));
         }
         PathBuf::from(name)
+    }
+}
+
+impl Sink for RotatingFile {
+    fn write(&mut self, line: &str) -> io::Result<()> {
+        let (mut file, mut length) = self.take_open()?;
+        if length > 0 && length + line.len() as u64 > self.keep.bytes {
+            self.rotate()?;
+            (file, length) = self.open()?;
+        }
+        if let Err(error) = file.write_all(line.as_bytes()) {
+            // Half a line would spoil the next one.
+            file.set_len(length)?;
+            return Err(error);
+        }
+        self.open = Some((file, length + line.len() as u64));
+        Ok(())
     }
 }
 

@@ -12,6 +12,7 @@ use tracing::{Level, debug, error, info, warn};
 
 use super::file::RotatingFile;
 use super::ring::Ring;
+use super::writer::Sink as _;
 use super::{Entry, Keep, Logs};
 
 /// Room enough for everything said here.

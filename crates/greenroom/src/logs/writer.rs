@@ -8,8 +8,7 @@ use std::thread;
 
 use tracing::Level;
 
-use super::file::RotatingFile;
-use super::{Entry, Shared};
+use super::{Entry, Format, Shared};
 
 /// What the thread is sent.
 #[derive(Debug)]
@@ -18,6 +17,12 @@ pub(super) enum Message {
     Line(String),
     /// Everything before this is to be written; then say so.
     Flush(SyncSender<()>),
+}
+
+/// Where lines go.
+pub(super) trait Sink: Send + 'static {
+    /// Writes a line, or several, whole or not at all.
+    fn write(&mut self, line: &str) -> io::Result<()>;
 }
 
 /// How many lines did not get into the file.
@@ -45,19 +50,21 @@ impl Dropped {
 }
 
 /// The thread's state.
-pub(super) struct Writer {
-    file: RotatingFile,
+pub(super) struct Writer<S> {
+    file: S,
+    format: Format,
     shared: Arc<Shared>,
 }
 
-impl Writer {
+impl<S: Sink> Writer<S> {
     /// Starts the thread. It ends when nobody can send it anything any more.
     pub(super) fn start(
-        file: RotatingFile,
+        file: S,
+        format: Format,
         shared: Arc<Shared>,
         inbox: Receiver<Message>,
     ) -> io::Result<()> {
-        let mut writer = Writer { file, shared };
+        let mut writer = Writer { file, format, shared };
         let run = move || {
             for message in inbox {
                 match message {
@@ -76,7 +83,7 @@ impl Writer {
             self.file.write(line)
         } else {
             let text = format!("lines that could not be written before this one: {untold}");
-            let confession = Entry::new(Level::WARN, "logs", text).to_json();
+            let confession = (self.format)(&Entry::new(Level::WARN, "logs", text));
             self.file.write(&(confession + line))
         };
         match written {
