@@ -21,7 +21,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("client", &["frame", "model", "proto"]),
     ("door", &[]),
     ("plugin", &[]),
-    ("cli", &["client", "frame", "model"]),
+    ("repl", &["frame"]),
+    ("cli", &["client", "frame", "model", "repl"]),
     ("door-carryon", &["door", "engine", "frame", "model", "screen"]),
     ("door-ptywright", &["door", "engine", "frame", "model", "plugin", "screen"]),
     (

@@ -1,0 +1,64 @@
+//! What a server says of its own accord, as lines for people.
+
+use serde_json::Value;
+
+use crate::plain::plain;
+
+/// How many characters of some output are shown: a line or two of a terminal.
+const SHOWN_CHARS: usize = 160;
+
+/// Something that happened.
+#[derive(Debug)]
+pub(crate) struct Note {
+    pub(crate) method: String,
+    pub(crate) params: Value,
+}
+
+impl Note {
+    /// A line for people; none for what only programs want to know.
+    pub(crate) fn line(&self) -> Option<String> {
+        let session = self.params["session"].as_str().unwrap_or("?");
+        match self.method.as_str() {
+            // The output that comes with it says more.
+            "session.changed" => None,
+            "session.output" => {
+                let text = plain(self.params["output"].as_str().unwrap_or_default());
+                let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                (!text.is_empty()).then(|| format!("[{session}] {}", cut(&text)))
+            }
+            "session.exited" => {
+                let code = self.params["exit_code"].as_i64();
+                let code = code.map(|code| format!(" with {code}")).unwrap_or_default();
+                Some(format!("[{session}] exited{code}"))
+            }
+            other => Some(format!("[{session}] {}", plain(other))),
+        }
+    }
+}
+
+/// The end of a text: what came last says most.
+fn cut(text: &str) -> String {
+    let too_many = text.chars().count().saturating_sub(SHOWN_CHARS);
+    match too_many {
+        0 => text.to_owned(),
+        _ => format!("…{}", text.chars().skip(too_many).collect::<String>()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_note_is_one_line() {
+        let line = |method: &str, params: Value| Note { method: method.to_owned(), params }.line();
+        let output = json!({"session": "s1", "output": "\x1b[1ma\r\nb\x1b[m"});
+        assert_eq!(line("session.output", output).as_deref(), Some("[s1] a b"));
+        assert_eq!(line("session.changed", json!({"session": "s1"})), None);
+        let long = json!({"session": "s1", "output": "x".repeat(1000)});
+        assert!(line("session.output", long).unwrap().chars().count() < 200);
+        assert_eq!(line("session.exited", json!({"session": "s2"})).unwrap(), "[s2] exited");
+    }
+}
