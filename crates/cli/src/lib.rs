@@ -8,6 +8,7 @@
 //! - `context` what a verb is given; `select` which session is meant when none is named;
 //! - `attached` the poll loops of a person's terminal and of `run`, on top of `link`, which
 //!   reconnects; `input` what a person types; `terminal` the person's terminal;
+//! - `ptywright` the command line of that program, for scripts that start it;
 //! - `failure`, `output`, `table`, `plain` what is said and how.
 //!
 //! Not here: escape sequences of sessions (the daemon's screen), starting processes.
@@ -23,12 +24,14 @@ mod link;
 mod moment;
 mod output;
 mod plain;
+mod ptywright;
 mod select;
 mod table;
 mod terminal;
 mod verbs;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -44,6 +47,9 @@ pub use host::{DEFAULT_DETACH_KEY, Finding, Framing, Host, Paths, Serve, Setting
 /// Runs the command line and gives the code to exit with.
 pub fn main(host: &dyn Host) -> ExitCode {
     let args = host.args();
+    if started_as(&args, ptywright::NAME) {
+        return ptywright::main(host, args);
+    }
     // Needed before the arguments are read: a complaint about them is an error as any other.
     let wants_json = asks_for_json(&args);
     let output =
@@ -60,6 +66,11 @@ pub fn main(host: &dyn Host) -> ExitCode {
         Err(error) => misread(&output, &error),
     };
     ExitCode::from(code.0)
+}
+
+/// Whether the program was started under this name, wherever the link is.
+fn started_as(args: &[OsString], name: &str) -> bool {
+    args.first().and_then(|it| Path::new(it).file_name()).is_some_and(|it| it == name)
 }
 
 fn asks_for_json(args: &[OsString]) -> bool {

@@ -1,6 +1,7 @@
 //! The verbs: one file each, whose doc comment is its help.
 
 pub(crate) mod attach;
+mod compat;
 mod completions;
 mod config;
 mod daemon;
@@ -12,14 +13,15 @@ mod kill;
 mod logs;
 mod ls;
 mod man;
-mod new;
+pub(crate) mod new;
 mod read;
 mod rename;
+pub(crate) mod repl;
 mod resize;
-mod run;
+pub(crate) mod run;
 mod search;
 mod send;
-mod serve;
+pub(crate) mod serve;
 mod wait;
 
 use clap::Subcommand;
@@ -45,10 +47,12 @@ pub(crate) enum Verb {
     Wait(wait::Wait),
     Run(run::Run),
     Serve(serve::Serve),
+    Repl(repl::Repl),
     Logs(logs::Logs),
     Daemon(daemon::Daemon),
     Config(config::Config),
     Doctor(doctor::Doctor),
+    Compat(compat::Compat),
     Completions(completions::Completions),
     Man(man::Man),
 }
@@ -71,10 +75,12 @@ impl Verb {
             Verb::Wait(verb) => verb.run(context),
             Verb::Run(verb) => verb.run(context),
             Verb::Serve(verb) => verb.run(context),
+            Verb::Repl(verb) => verb.run(context),
             Verb::Logs(verb) => verb.run(context),
             Verb::Daemon(verb) => verb.run(context),
             Verb::Config(verb) => verb.run(context),
             Verb::Doctor(verb) => verb.run(context),
+            Verb::Compat(verb) => verb.run(context),
             Verb::Completions(verb) => verb.run(context),
             Verb::Man(verb) => verb.run(context),
         }

@@ -28,6 +28,8 @@ mod leftovers;
 mod limits;
 mod malformed;
 mod ptywright;
+mod ptywright_cli;
+mod repl;
 mod replay;
 mod run;
 mod slow;

@@ -1,6 +1,7 @@
 //! A person's terminal: the program runs on it, its keys are pressed, its screen is looked at.
 
 use std::io::ErrorKind;
+use std::path::Path;
 
 use greenroom_model::Size;
 use greenroom_pty::{Master, Program};
@@ -32,6 +33,17 @@ impl Terminal {
         arguments: &[&str],
         more: &[(&str, &str)],
     ) -> Terminal {
+        Terminal::start_program(home, home.binary(), size, arguments, more)
+    }
+
+    /// As [`start_with`](Terminal::start_with), for the program under another name.
+    pub(crate) fn start_program(
+        home: &Home,
+        binary: &Path,
+        size: &str,
+        arguments: &[&str],
+        more: &[(&str, &str)],
+    ) -> Terminal {
         let size: Size = size.parse().unwrap();
         let (master, slave) = greenroom_pty::open(size).unwrap();
         let args: Vec<Vec<u8>> = arguments.iter().map(|it| it.as_bytes().to_vec()).collect();
@@ -39,7 +51,7 @@ impl Terminal {
         let terminal = [("TERM".to_owned(), "xterm-256color".to_owned())];
         let env = home.environment().into_iter().chain(terminal).chain(more);
         let env: Vec<_> = env.map(|it| (it.0.into_bytes(), it.1.into_bytes())).collect();
-        let binary = home.binary().as_os_str().as_encoded_bytes();
+        let binary = binary.as_os_str().as_encoded_bytes();
         let program = Program {
             program: binary,
             arg0: binary,

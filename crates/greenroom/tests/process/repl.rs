@@ -1,0 +1,275 @@
+//! The Lua console: scripts against real servers with real shells, and a person at a terminal.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Output, Stdio};
+
+use greenroom_testkit::{Home, Signal, eventually, process};
+
+use crate::ptywright_cli::{fed, link, text};
+use crate::support::home;
+use crate::terminal::Terminal;
+
+/// A program that answers lines.
+const ANSWERS: &str = "session('sh', {args = {'-c', 'while read l; do echo got-$l; done'}})";
+
+/// A plugin for a shell that answers: an intent that types, a matcher, states.
+const PLUGIN: &str = r#"
+local M = {}
+function M.classify(input)
+  local busy = input.screen:find("asked") and not input.screen:find("got%-asked")
+  return { state = busy and "busy" or "ready", confidence = 0.9, evidence = "the screen" }
+end
+function M.ask(params)
+  return { actions = { ptywright.action.text(params.text .. "\n") } }
+end
+function M.wait_turn_matcher(params)
+  return ptywright.matcher.contains_text("got-asked")
+end
+function M.wait_never_matcher(params)
+  return ptywright.matcher.contains_text("never")
+end
+function M.describe()
+  return {
+    intents = { { name = "ask" } },
+    wait_matchers = { { name = "wait_turn_matcher" }, { name = "wait_never_matcher" } },
+    states = { { name = "ready" }, { name = "busy" } },
+  }
+end
+return M
+"#;
+
+const MANIFEST: &str = r#"
+name = "asker"
+kind = "adapter"
+version = "1.0.0"
+runtime = "lua"
+entrypoint = "asker.lua"
+permissions = ["session.spawn", "session.kill", "screen.read", "transcript.read", "input.write", "matcher.wait"]
+[default_target]
+program = "sh"
+args = ["-c", "while read l; do echo got-$l; done"]
+"#;
+
+/// Writes the plugin; gives the path of its manifest.
+fn plugin(home: &Home) -> String {
+    let manifest = home.path().join("asker.toml");
+    fs::write(&manifest, MANIFEST).unwrap();
+    fs::write(home.path().join("asker.lua"), PLUGIN).unwrap();
+    manifest.to_str().unwrap().to_owned()
+}
+
+fn script(home: &Home, arguments: &[&str], script: &str) -> Output {
+    let all: Vec<&str> = ["repl"].iter().chain(arguments).copied().collect();
+    fed(home.command_of(&link(home), all), script.as_bytes())
+}
+
+/// A script ends well and prints these lines.
+#[track_caller]
+fn check(home: &Home, arguments: &[&str], lines: &str, expected: &[&str]) {
+    let output = script(home, arguments, lines);
+    let said = text(&output.stderr);
+    assert_eq!((output.status.code(), said.as_str()), (Some(0), ""), "{output:?}");
+    assert_eq!(text(&output.stdout).lines().collect::<Vec<_>>(), expected);
+}
+
+/// A script fails at this line with this text.
+#[track_caller]
+fn fails(home: &Home, lines: &str, why: &str) {
+    let output = script(home, &[], lines);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(said.starts_with("ptywright: ") && said.contains(why), "{said}");
+}
+
+#[test]
+fn a_script_drives_a_shell() {
+    let home = home();
+    let lines = format!(
+        "#!/usr/bin/env -S ptywright repl
+c = {ANSWERS}
+c
+c:send('one\\n')
+c:wait('got-one', s(20)).outcome.kind
+wait(re'got-(o.e)', s(20)).outcome.capture
+wait(all('got-one', screen_stable(ms(20))), s(20)).matched
+-- statements over several lines
+for i = 1, 2 do
+  print(i, {{}} ~= nil)
+end
+screen()
+transcript() == nil
+d = session{{program = 'cat'}}
+:tabs
+:focus s1
+send('key', 'enter')
+d:resize(30, 100)
+d:inspect().size
+rpc('session.list').sessions
+d:close()
+d:kill()"
+    );
+    let output = script(&home, &["--framing", "lsp"], &lines);
+    let expected = "s1 sh\ntrue\ncontains_text\none\ntrue\n1\ttrue\n2\ttrue\none\ngot-one\nfalse\n  s1 sh\n* s2 cat\n\
+         true\ntrue\n{ cols = 100, pixel_height = 0, pixel_width = 0, rows = 30 }\n{ \"s1\", \"s2\" }\ntrue\n";
+    assert_eq!(text(&output.stdout), expected, "{output:?}");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("line 22: there is no tab `s2`"), "{output:?}");
+}
+
+#[test]
+fn errors_have_a_code_and_a_message_and_end_a_script() {
+    let home = home();
+    let lines = format!(
+        "c = {ANSWERS}
+ok, why = pcall(wait, 'never', ms(10))
+ok, why.code, why.message
+ok, why = pcall(send)
+why.code, why.message
+ok, why = pcall(rpc, 'no.such')
+tostring(why)"
+    );
+    let usage = "write send(\"text\\n\"), send(\"key\", \"enter\") or send{type = \"interrupt\"}";
+    check(
+        &home,
+        &[],
+        &lines,
+        &[
+            "false\t-32001\ttimed out waiting for matcher",
+            &format!("nil\t{usage}"),
+            "unknown method: no.such (-32601)",
+        ],
+    );
+    fails(&home, "x = 1\nscreen()\nprint('not reached')", "line 2: there is no session");
+    fails(&home, "session('/no/such/program')", "(-32603)");
+    fails(&home, "x = = 1", "line 1: repl:1: unexpected symbol");
+    fails(&home, "for i = 1, 2 do", "the script ends too early");
+    fails(&home, ":nonsense", "`:nonsense` is not known");
+    fails(&home, ":rpc session.list {", "not JSON");
+    fails(&home, "session(print)", "a function cannot be sent");
+    check(&home, &[], ":quit\nnonsense()", &[]);
+    let output = script(&home, &["--stdio", "--", "true"], "rpc('session.list')");
+    assert!(text(&output.stderr).contains("the server is gone"), "{output:?}");
+    let output = script(&home, &["--stdio"], "");
+    assert_eq!(output.status.code(), Some(2), "a server has a command: {output:?}");
+}
+
+#[test]
+fn a_script_drives_a_plugin_and_sees_what_it_offers() {
+    let home = home();
+    let manifest = plugin(&home);
+    let server = link(&home);
+    let server = [server.to_str().unwrap(), "serve", "--stdio", "--plugin", &manifest];
+    let arguments: Vec<&str> = ["--stdio", "--"].iter().chain(&server).copied().collect();
+    let lines = "a = session('asker')
+a, a.session
+state().state
+send('ask', {text = 'asked'}).sequence ~= nil
+wait(s(20)).matched
+turn('ask', {text = 'asked again'}, re'got-asked again', s(20)).matched.kind
+a:wait('wait_never_matcher', {}, 10)";
+    let output = script(&home, &arguments, lines);
+    let expected = "e1 asker\ts1\nready\ntrue\n{ kind = \"contains_text\", text = \"got-asked\" }\nscreen_regex\n";
+    assert_eq!(text(&output.stdout), expected, "{output:?}");
+    assert!(text(&output.stderr).contains("line 7: timed out"), "{output:?}");
+    check(
+        &home,
+        &arguments,
+        "plugins()[1].name
+plugins('asker').states[1].name
+a = session('asker')
+:live
+cancel_wait('nobody').cancelled
+inspect().plugin
+close()
+:tabs",
+        &[
+            "asker",
+            "ready",
+            "e1 asker (s1)",
+            "false",
+            "asker",
+            "true",
+            "no sessions; begin one with session(\"name\")",
+        ],
+    );
+}
+
+#[test]
+fn consoles_share_a_server_at_a_socket() {
+    let home = home();
+    let socket = home.path().join("shared");
+    let socket = socket.to_str().unwrap();
+    let mut serve = home.command_of(&link(&home), ["serve", "--socket", socket]);
+    let mut server = serve.stderr(Stdio::null()).spawn().unwrap();
+    eventually("the server listens", || std::os::unix::net::UnixStream::connect(socket).is_ok());
+    let arguments = ["--socket", socket];
+    check(
+        &home,
+        &arguments,
+        &format!("c = {ANSWERS}\nsend('one\\n')\nwait('got-one')~=nil"),
+        &["true", "true"],
+    );
+    check(
+        &home,
+        &arguments,
+        ":tabs\n:live\n:attach s1\nscreen():match('got%-%w+')\ntab('s1')",
+        &[
+            "no sessions; begin one with session(\"name\")",
+            "s1",
+            "s1 session",
+            "got-one",
+            "s1 session",
+        ],
+    );
+    process::kill(server.id(), Signal::TERM);
+    assert_eq!(server.wait().unwrap().code(), Some(143));
+}
+
+#[test]
+fn a_person_types_completes_and_cancels() {
+    let home = home();
+    let manifest = plugin(&home);
+    let server = link(&home);
+    let server = server.to_str().unwrap();
+    let arguments = ["repl", "--stdio", "--", server, "serve", "--stdio", "--plugin", &manifest];
+    let mut terminal = Terminal::start_program(&home, &link(&home), "100x40", &arguments, &[]);
+    terminal.shows("a Lua console");
+    terminal.press(b"c = session(\"ask\t\")\r");
+    terminal.shows("c = session(\"asker\")");
+    terminal.shows("e1>");
+    terminal.press(b"c:send(\"a\t\", {text = \"asked\"}).state\r");
+    terminal.shows("c:send(\"ask\",");
+    terminal.press(b"print((wait(s(20)).matched.text))\r");
+    terminal.shows("\ngot-asked\n");
+    // What is not whole is gone on with.
+    terminal.press(b"for i = 5, 6 do\r");
+    terminal.shows("...");
+    terminal.press(b"print('line-' .. i) end\r");
+    terminal.shows("line-6");
+    // Ctrl+c cancels a wait, and Lua that does not end; the console goes on.
+    terminal.press(b"print('be' .. 'gun'); wait('wait_never_matcher', {}, s(600))\r");
+    terminal.shows("begun");
+    terminal.press(b"\x03");
+    terminal.shows("wait cancelled (-32005)");
+    terminal.press(b"print('loop' .. 'ing') while true do end\r");
+    terminal.shows("looping");
+    terminal.press(b"\x03");
+    terminal.shows("interrupted");
+    terminal.press(b":not\t on\r");
+    terminal.shows("notifications are on");
+    // Told while nothing is typed: the answer came before.
+    terminal.press(b"send('ask', {text = 'noted'}).state\r");
+    terminal.shows("[s1] ");
+    terminal.shows("got-noted");
+    terminal.press(b":attach e\t\r");
+    terminal.shows(":attach e1");
+    terminal.press(b"6 * 7\r");
+    terminal.shows("\n42\n");
+    terminal.press(b":quit\r");
+    assert_eq!(terminal.end(), 0);
+    let history = home.path().join(".ptywright/repl_history");
+    let mode = fs::metadata(&history).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert!(fs::read_to_string(history).unwrap().contains("6 * 7"));
+}
