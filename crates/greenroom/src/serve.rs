@@ -21,8 +21,11 @@ use greenroom_engine::{
 use greenroom_engine::{Options, State};
 use greenroom_model::SessionId;
 use greenroom_pty::Reaped;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use tokio::net::UnixStream;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
 
 use crate::config::Config;
 use crate::logs::{Logs, Private};
@@ -99,7 +102,12 @@ async fn run_in(serve: &Serve, folder: &Path, open_files: u64) -> Result<u8> {
             Transport::Stdio => {
                 let client = Client { framing, name: "stdio".to_owned(), finishes: true };
                 let streams = (tokio::io::stdin(), tokio::io::stdout());
-                ptywright::serve(streams, client, door, shutdown.clone()).await;
+                let served = ptywright::serve(streams, client, door, shutdown.clone());
+                // What was asked for is seen to its end, unless nobody is there to hear of it.
+                tokio::select! {
+                    () = served => {}
+                    () = nobody_reads() => tracing::info!("nobody reads the answers any more"),
+                }
                 Ok(())
             }
             Transport::Socket(path) => {
@@ -113,6 +121,29 @@ async fn run_in(serve: &Serve, folder: &Path, open_files: u64) -> Result<u8> {
     };
     end_all(&engine).await;
     code
+}
+
+/// Ends when whoever reads standard output is gone.
+async fn nobody_reads() {
+    let (gone, is_gone) = oneshot::channel();
+    let watch = move || {
+        let stdout = rustix::stdio::stdout();
+        loop {
+            // Without flags only an error or the end of the other side is told; a file has neither.
+            let mut polled = [PollFd::new(&stdout, PollFlags::empty())];
+            match poll(&mut polled, None) {
+                Err(Errno::INTR) => {}
+                Ok(_) if polled[0].revents().intersects(PollFlags::ERR | PollFlags::HUP) => break,
+                // It cannot be watched: the server ends with its input, as it would have.
+                _ => return,
+            }
+        }
+        let _ended = gone.send(());
+    };
+    let started = std::thread::Builder::new().name("stdout".to_owned()).spawn(watch);
+    if started.is_err() || is_gone.await.is_err() {
+        std::future::pending::<()>().await;
+    }
 }
 
 async fn listen(

@@ -203,7 +203,8 @@ fn a_program_runs_on_a_terminal_and_its_code_is_ours() {
     assert_eq!(size(&["--rows", "40", "--cols", "132"]), "40 132\r\n");
     assert_eq!(size(&["--cols", "100"]), "24 100\r\n");
     fails(&home, &["run", "--", "/no/such/program"], 1, "/no/such/program");
-    assert!(session_list(&mut home.connect(), true).is_empty(), "nothing is listed afterwards");
+    let left = session_list(&mut home.connect(), true);
+    assert!(left.is_empty(), "nothing is listed afterwards: {left:?}");
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! The Lua console: scripts against real servers with real shells, and a person at a terminal.
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Output, Stdio};
 
-use greenroom_testkit::{Home, Signal, eventually, process};
+use greenroom_testkit::{Home, Signal, eventually, eventually_some, process};
 
 use crate::ptywright_cli::{fed, link, text};
 use crate::support::home;
@@ -224,6 +225,24 @@ fn consoles_share_a_server_at_a_socket() {
     );
     process::kill(server.id(), Signal::TERM);
     assert_eq!(server.wait().unwrap().code(), Some(143));
+}
+
+#[test]
+fn a_console_that_is_killed_takes_its_server_and_sessions_along() {
+    let home = home();
+    let pid_file = home.path().join("pid");
+    let mut repl = home.command_of(&link(&home), ["repl"]);
+    let mut console = repl.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let script = format!(
+        "session('sh', {{args = {{'-c', 'echo $$ > {0}.new; mv {0}.new {0}; read x'}}}})\nwait('never', s(600))\n",
+        pid_file.display()
+    );
+    console.stdin.as_mut().unwrap().write_all(script.as_bytes()).unwrap();
+    let read = || fs::read_to_string(&pid_file).ok()?.trim().parse::<u32>().ok();
+    let pid = eventually_some("the session runs", read);
+    console.kill().unwrap();
+    console.wait().unwrap();
+    eventually("the session is gone", || !process::lives(pid));
 }
 
 #[test]
