@@ -85,6 +85,13 @@ fn table(table: &Table, name: Option<&str>, depth: usize) -> Result<Value, Fault
         let member = json(&member, Some(&key), depth)?;
         members.insert(key, member);
     }
+    // A matcher of several that has none is a list of none.
+    let is_of_several = members.get("type").is_some_and(|it| it == "any" || it == "all");
+    if let Some(value) = members.get_mut("value").filter(|_| is_of_several)
+        && value.as_object().is_some_and(Map::is_empty)
+    {
+        *value = Value::Array(Vec::new());
+    }
     Ok(Value::Object(members))
 }
 
@@ -100,6 +107,7 @@ mod tests {
         for value in [
             json!({"a": [1, 2.5, "x", true, {"b": "c"}], "args": [], "d": {}}),
             json!("text"),
+            json!({"type": "any", "value": []}),
             Value::Null,
         ] {
             assert_eq!(to_json(&to_lua(&lua, &value).unwrap()).unwrap(), value);
