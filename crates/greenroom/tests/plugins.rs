@@ -1,6 +1,7 @@
 //! The plugins that come with the program, on screens of the real programs.
 //!
 //! A fixture is what a program showed, as text, and what the plugin must make of it.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
