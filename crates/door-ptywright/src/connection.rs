@@ -63,6 +63,8 @@ pub(crate) struct Connection {
     /// Whether answers have headers; decided by the first message.
     headers: Mutex<bool>,
     busy: Mutex<Busy>,
+    /// Held by who tells something.
+    telling: tokio::sync::Mutex<()>,
     /// Some request was answered.
     answered: Notify,
     /// Whether the client has said its last word.
@@ -103,6 +105,7 @@ pub async fn serve<R, W>(
         out: Outgoing::default(),
         headers: Mutex::new(client.framing == Framing::Headers),
         busy: Mutex::default(),
+        telling: tokio::sync::Mutex::default(),
         answered: Notify::new(),
         finished: watch::Sender::new(false),
     });
@@ -270,16 +273,18 @@ impl Connection {
         if *lock(&self.headers) { Framing::Headers } else { Framing::Lines }
     }
 
-    /// Sends what nobody asked for; false if the client is too far behind.
-    pub(crate) fn note(&self, method: &str, params: &Value) -> bool {
+    /// Tells something that nobody asked for.
+    pub(crate) fn note(&self, method: &str, params: &Value) {
         let message = greenroom_frame::rpc::notification(method, params);
-        let framed = self.framing().frame(vec![message.into()]);
-        self.out.push_note(framed.concat().into())
+        self.out.push(self.framing().frame(vec![message.into()]));
     }
 
-    /// Waits until the client can be told something of its own accord.
-    pub(crate) async fn room(&self) {
+    /// Waits until the client has room to be told something; nobody else tells it anything until what is
+    /// returned is dropped, so that all together tell no more than there is room for.
+    pub(crate) async fn turn_to_tell(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        let turn = self.telling.lock().await;
         self.out.room().await;
+        turn
     }
 
     /// Whether the end of all requests comes right after a wait that was sent then.

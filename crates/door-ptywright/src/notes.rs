@@ -179,7 +179,7 @@ async fn listen(connection: Arc<Connection>, id: SessionId, mut place: u64) {
         let ended = changes.has_changed().is_err();
         changes.borrow_and_update();
         connection.answered(id).await;
-        connection.room().await;
+        let turn = connection.turn_to_tell().await;
         let since = place;
         let came = door.engine.scene(id, move |scene| {
             let end = scene.transcript.map_or(since, Transcript::end);
@@ -201,6 +201,7 @@ async fn listen(connection: Arc<Connection>, id: SessionId, mut place: u64) {
             exited(&connection, id, &session, came.sequence);
             return;
         }
+        drop(turn);
         let changed = changes.changed();
         if !stream.is_holding() {
             // Closed at the end: then the last is told.

@@ -8,7 +8,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use greenroom_engine::{Attach, Caller, ClientId, Engine, Event, Info, Lag, Rights, State};
+use greenroom_engine::{Attach, Caller, ClientId, Engine, Event, Info, Lag, Rights};
 use greenroom_model::{Offset, SessionId};
 
 use crate::Door;
@@ -112,9 +112,6 @@ pub(crate) fn take_up(engine: &Engine, info: &Info) {
     let Some((_, note)) = info.notes.iter().find(|note| note.0 == NOTE) else { return };
     let Some((before, path)) = note.split_once(' ') else { return };
     let Ok(before) = before.parse::<u64>() else { return };
-    if info.state != State::Running {
-        return;
-    }
     let path = PathBuf::from(path);
     let (engine, id) = (engine.clone(), info.id);
     tokio::spawn(async move {

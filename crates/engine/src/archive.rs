@@ -116,6 +116,7 @@ impl EndedRecord {
             title: self.title.clone(),
             state: crate::State::Ended(self.end, self.ended_ms),
             offset: self.offset,
+            resizes: 0,
             alternate: false,
             pid: 0,
             holder_pid: 0,

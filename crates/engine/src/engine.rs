@@ -190,8 +190,9 @@ impl House {
     }
 
     /// A session ended: from now on it is answered for from its record.
-    pub(crate) fn ended(&self, record: EndedRecord, encore: Option<Arc<Encore>>) {
-        let past = Past { info: record.info(), checkpoint: record.checkpoint, encore };
+    pub(crate) fn ended(&self, record: EndedRecord, face: &Info, encore: Option<Arc<Encore>>) {
+        let info = Info { notes: face.notes.clone(), resizes: face.resizes, ..record.info() };
+        let past = Past { info, checkpoint: record.checkpoint, encore };
         self.sessions().insert(past.info.id, Entry::Ended(Arc::new(past)));
     }
 
@@ -241,7 +242,7 @@ impl Past {
             State::Ended(end, _) => Some(end),
             State::Running => None,
         };
-        let sequence = kept.screen.offset().0;
+        let sequence = kept.screen.offset().0 + self.info.resizes;
         let transcript = kept.transcript.as_ref();
         Scene { screen: &kept.screen, transcript, sequence, quiet: Duration::MAX, end }
     }

@@ -56,6 +56,8 @@ pub struct Info {
     pub state: State,
     /// How much was printed.
     pub offset: Offset,
+    /// How often its size changed.
+    pub resizes: u64,
     /// Whether a full-screen program shows.
     pub alternate: bool,
     /// The child's process.
@@ -64,7 +66,7 @@ pub struct Info {
     pub holder_pid: u32,
     /// Who looks.
     pub viewers: Vec<Viewer>,
-    /// What its maker wanted to be remembered with it, by name, while it lives.
+    /// What its maker wanted to be remembered with it, by name, as long as this daemon has known it to live.
     pub notes: Vec<(String, String)>,
 }
 

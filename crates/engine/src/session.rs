@@ -69,6 +69,9 @@ const SYNC_BOUND: Duration = Duration::from_millis(150);
 /// The note in the description that says how many characters of what is printed are kept as text.
 pub(crate) const TRANSCRIPT: &str = "transcript";
 
+/// The note that says how often the size changed: the sequence never goes back.
+pub(crate) const RESIZES: &str = "resizes";
+
 /// What somebody types.
 #[derive(Debug, Clone)]
 pub enum Typed {
@@ -200,6 +203,7 @@ impl Session {
     pub(crate) fn new(house: Arc<House>, beginning: Beginning) -> Session {
         let Beginning { hello, description, kept, link, keyboard, face, changes } = beginning;
         let Kept { screen, transcript } = kept;
+        let resizes = face.lock().resizes;
         let drained = Arc::new(Notify::new());
         let mut session = Session {
             absent: None,
@@ -228,7 +232,7 @@ impl Session {
             keyboard,
             screen,
             transcript,
-            resizes: 0,
+            resizes,
             changes,
             filter: None,
         };
@@ -410,8 +414,14 @@ impl Session {
         let printed = self.screen.text_of(rows, Wrap::Joined);
         transcript.feed(printed.trim_end().replace('\n', "\r\n").as_bytes());
         self.transcript = Some(transcript);
-        self.description.notes.push((TRANSCRIPT.to_owned(), chars.to_string()));
+        self.note(TRANSCRIPT, chars.to_string());
         self.describe();
+    }
+
+    /// Has something remembered with the session, by name.
+    fn note(&mut self, name: &str, value: String) {
+        self.description.notes.retain(|note| note.0 != name);
+        self.description.notes.push((name.to_owned(), value));
     }
 
     fn rename(&mut self, name: String) -> String {

@@ -22,7 +22,7 @@ use crate::info::{Face, Info, State};
 use crate::link::{Link, LinkError};
 use crate::options::Options;
 use crate::relink;
-use crate::session::{Beginning, Handle, INBOX, Kept, Session, TRANSCRIPT, unpack};
+use crate::session::{Beginning, Handle, INBOX, Kept, RESIZES, Session, TRANSCRIPT, unpack};
 
 /// How long a holder has to introduce itself. It takes a millisecond; a machine out of memory may
 /// take seconds.
@@ -110,8 +110,7 @@ pub(crate) fn open(house: &Arc<House>, adopted: Adopted) -> Result<Arc<Face>, Li
     let options = house.options();
     let kept = kept.unwrap_or_else(|| {
         let history = greenroom_screen::Options::default().with_history(options.history_lines);
-        let wanted = description.notes.iter().find(|note| note.0 == TRANSCRIPT);
-        let chars = wanted.and_then(|note| note.1.parse().ok());
+        let chars = note(&description, TRANSCRIPT);
         Kept { screen: Screen::new(hello.size, history), transcript: chars.map(Transcript::new) }
     });
     let room_bytes = options.input_bytes.min(Semaphore::MAX_PERMITS);
@@ -119,7 +118,8 @@ pub(crate) fn open(house: &Arc<House>, adopted: Adopted) -> Result<Arc<Face>, Li
     let keyboard = crate::session::Keyboard::new(terminal, Arc::clone(&room));
     let face = Arc::new(Face::new(info(&hello, &description, &kept.screen)));
     let (inbox, messages) = mpsc::channel(INBOX);
-    let (changes, changed) = watch::channel(kept.screen.offset().0);
+    let begin = kept.screen.offset().0 + face.get().resizes;
+    let (changes, changed) = watch::channel(begin);
     let handle = Handle { face: Arc::clone(&face), inbox, room, room_bytes, changes: changed };
     house.sessions().insert(description.id, Entry::Living(handle));
     let beginning =
@@ -142,6 +142,12 @@ impl Adopted {
     }
 }
 
+/// A number that the session's description notes.
+fn note<T: std::str::FromStr>(description: &Description, name: &str) -> Option<T> {
+    let note = description.notes.iter().find(|note| note.0 == name);
+    note.and_then(|note| note.1.parse().ok())
+}
+
 fn info(hello: &Hello, description: &Description, screen: &Screen) -> Info {
     let mut info = Info {
         id: description.id,
@@ -155,6 +161,7 @@ fn info(hello: &Hello, description: &Description, screen: &Screen) -> Info {
         title: String::new(),
         state: State::Running,
         offset: screen.offset(),
+        resizes: note(description, RESIZES).unwrap_or(0),
         alternate: screen.is_alternate(),
         pid: hello.child_pid,
         holder_pid: hello.holder_pid,

@@ -253,7 +253,7 @@ impl Engine {
     pub fn changes(&self, id: SessionId) -> Result<watch::Receiver<u64>, Error> {
         match self.entry(id)? {
             Entry::Living(handle) => Ok(handle.changes),
-            Entry::Ended(past) => Ok(watch::channel(past.info.offset.0).1),
+            Entry::Ended(past) => Ok(watch::channel(past.info.offset.0 + past.info.resizes).1),
         }
     }
 

@@ -44,7 +44,7 @@ impl Session {
         let encore = expected.map(|_| Arc::new(Encore::new(journal)));
         let _leaving = self.house.leave(id);
         // From here on the house answers from the record.
-        self.house.ended(record.clone(), encore.clone());
+        self.house.ended(record.clone(), &self.face.get(), encore.clone());
         drop(inbox);
         let mut waits = std::mem::take(&mut self.waits);
         let scene = Scene { end: Some(end), ..self.scene(Instant::now()) };

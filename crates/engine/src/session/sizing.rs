@@ -3,7 +3,7 @@
 use greenroom_model::Size;
 use greenroom_proto::ToHolder;
 
-use super::Session;
+use super::{RESIZES, Session};
 use crate::event::HouseEvent;
 use crate::{Event, SizePolicy};
 
@@ -26,8 +26,13 @@ impl Session {
         }
         self.changed = true;
         self.resizes += 1;
+        self.note(RESIZES, self.resizes.to_string());
+        self.describe();
         self.saves.resized();
-        self.face.lock().size = size;
+        {
+            let mut face = self.face.lock();
+            (face.size, face.resizes) = (size, self.resizes);
+        }
         self.redraw_all();
         self.publish(&Event::Resized(size));
         self.house.tell(HouseEvent::Resized(self.description.id, size));

@@ -176,7 +176,7 @@ a:wait('wait_never_matcher', {}, 10)";
     check(
         &home,
         &arguments,
-        "plugins()[1].name
+        "plugins()[3].name
 plugins('asker').states[1].name
 a = session('asker')
 :live
