@@ -59,12 +59,18 @@ fn all() -> Vec<(String, String)> {
     all
 }
 
-/// Plays transcripts, all of them though one fails.
+/// After how many that do not hold the rest is not played: each may have waited for long.
+const ENOUGH: usize = 3;
+
+/// Plays transcripts, also behind one that does not hold.
 fn each(mut play: impl FnMut(&str, &str)) {
-    let fails = |it: &(String, String)| {
-        catch_unwind(AssertUnwindSafe(|| play(&it.0, &it.1))).is_err().then(|| it.0.clone())
-    };
-    let failed: Vec<String> = all().iter().filter_map(fails).collect();
+    let mut failed = Vec::new();
+    for (name, text) in all() {
+        if catch_unwind(AssertUnwindSafe(|| play(&name, &text))).is_err() {
+            failed.push(name);
+        }
+        assert!(failed.len() < ENOUGH, "these do not hold, among others: {failed:?}");
+    }
     assert!(failed.is_empty(), "these do not hold: {failed:?}");
 }
 

@@ -70,6 +70,21 @@ fn printer(rpc: &mut Rpc, lines: usize) -> String {
     session
 }
 
+/// Waits for the last line of very many: longer than one wait may take.
+#[track_caller]
+fn wait_long(rpc: &mut Rpc, session: &str, text: &str) {
+    let matcher = json!({"type": "transcript_contains", "value": text});
+    let wait =
+        json!({"session": session, "matcher": matcher, "cells": false, "timeout_ms": 20_000});
+    for _ in 0..30 {
+        match rpc.try_call("session.wait", &wait).unwrap() {
+            Ok(_) => return,
+            Err(error) => assert_eq!(error["code"], -32001, "{error}"),
+        }
+    }
+    panic!("`{session}` never printed `{text}`");
+}
+
 #[test]
 fn a_client_that_listens_and_never_reads_harms_nobody() {
     let home = home();
@@ -83,7 +98,7 @@ fn a_client_that_listens_and_never_reads_harms_nobody() {
     let memory = process::memory_kib(daemon.pid());
     let begin = Instant::now();
     type_in(&mut rpc, &alone, "\n");
-    wait_for(&mut rpc, &alone, &last);
+    wait_long(&mut rpc, &alone, &last);
     let without = begin.elapsed();
     let usual = process::memory_kib(daemon.pid()).saturating_sub(memory);
 
@@ -96,7 +111,7 @@ fn a_client_that_listens_and_never_reads_harms_nobody() {
         type_in(&mut rpc, &echo, &format!("{round}\n"));
         wait_for(&mut rpc, &echo, &format!("heard-{round}-"));
     }
-    wait_for(&mut rpc, &watched, &last);
+    wait_long(&mut rpc, &watched, &last);
     let with = begin.elapsed();
     let grown = process::memory_kib(daemon.pid()).saturating_sub(memory);
     assert!(grown <= usual + GROWTH, "the daemon grew by {grown} KiB, else by {usual}");
