@@ -5,7 +5,7 @@
 //! lies between is one note. Only what no longer is in the transcript is left out, and said so.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use greenroom_engine::redact::{Redaction, Stream};
@@ -37,6 +37,8 @@ pub(crate) struct Filter {
 #[derive(Debug)]
 pub(crate) struct Notes {
     wanted: watch::Sender<Wanted>,
+    /// What it was told of each session: the sequence, and whether it has ended.
+    told: Mutex<BTreeMap<SessionId, (u64, bool)>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +52,7 @@ enum Wanted {
 
 impl Default for Notes {
     fn default() -> Notes {
-        Notes { wanted: watch::Sender::new(Wanted::Nothing) }
+        Notes { wanted: watch::Sender::new(Wanted::Nothing), told: Mutex::default() }
     }
 }
 
@@ -75,6 +77,24 @@ impl Notes {
             }
             changes
         });
+    }
+
+    /// Remembers that a sequence is told; says whether it had not been.
+    fn tells(&self, id: SessionId, sequence: u64, ended: bool) -> bool {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = told.insert(id, (sequence, ended));
+        before != Some((sequence, ended))
+    }
+
+    /// Whether the end of a session was told.
+    fn has_ended(&self, id: SessionId) -> bool {
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.get(&id).is_some_and(|told| told.1)
+    }
+
+    /// A session is no more.
+    fn forget(&self, id: SessionId) {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
     }
 
     /// Tells nothing more.
@@ -119,7 +139,9 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
             }
             Wanted::These(filter, places) => {
                 for info in connection.door.registered() {
-                    if !filter.takes(&connection.door, info.id) {
+                    if !filter.takes(&connection.door, info.id)
+                        || connection.notes.has_ended(info.id)
+                    {
                         stop(&mut listening, info.id);
                         continue;
                     }
@@ -140,6 +162,7 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
                     Ok(HouseEvent::Created(_)) | Err(RecvError::Lagged(_)) => break,
                     Ok(HouseEvent::Forgotten(info)) => {
                         stop(&mut listening, info.id);
+                        connection.notes.forget(info.id);
                     }
                     Ok(_) => {}
                     Err(RecvError::Closed) => return std::future::pending().await,
@@ -174,7 +197,6 @@ async fn listen(connection: Arc<Connection>, id: SessionId, mut place: u64) {
     let Ok(mut changes) = door.engine.changes(id) else { return };
     let session = name(id);
     let mut stream = Stream::new(Redaction::standard().clone());
-    let mut told = None;
     loop {
         let ended = changes.has_changed().is_err();
         changes.borrow_and_update();
@@ -188,8 +210,7 @@ async fn listen(connection: Arc<Connection>, id: SessionId, mut place: u64) {
         });
         let Ok(came) = came.await else { return };
         place = came.place;
-        if told != Some(came.sequence) {
-            told = Some(came.sequence);
+        if connection.notes.tells(id, came.sequence, false) {
             connection.note(EVENTS[0], &json!({"session": session, "sequence": came.sequence}));
         }
         let mut text = stream.push(&came.text);
@@ -198,6 +219,7 @@ async fn listen(connection: Arc<Connection>, id: SessionId, mut place: u64) {
         }
         output(&connection, &session, came.sequence, text, came.dropped);
         if ended {
+            connection.notes.tells(id, came.sequence, true);
             exited(&connection, id, &session, came.sequence);
             return;
         }

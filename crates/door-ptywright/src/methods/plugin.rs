@@ -79,7 +79,7 @@ fn may_load(it: &Connection, method: &str) -> Result<(), RpcError> {
     }
     let data = json!({ "method": method, "reason": "server_did_not_grant_plugin_load" });
     Err(RpcError::denied(
-        "this server does not load plugins: start it with --allow-plugin-load",
+        "permission denied: this server does not load plugins; start it with --allow-plugin-load",
         data,
     ))
 }
