@@ -72,7 +72,7 @@ fn door() -> Arc<Door> {
 /// What is answered to these pieces. Answers to independent requests have no order: sorted.
 async fn answers(framing: Framing, pieces: &[&[u8]]) -> Vec<u8> {
     let (ours, theirs) = tokio::io::duplex(1 << 20);
-    let client = Client { framing, name: "fuzz".to_owned(), finishes: true };
+    let client = Client { framing, name: "fuzz".to_owned(), finishes: true, socket: None };
     let serving = serve(tokio::io::split(theirs), client, door(), Shutdown::default());
     let (mut reader, mut writer) = tokio::io::split(ours);
     let speaking = async move {

@@ -79,7 +79,13 @@ impl Dimensions {
     pub(crate) fn size(self) -> Result<Size, RpcError> {
         let size = Size::new(self.cols, self.rows);
         size.ok_or_else(|| {
-            RpcError::params(format!("no size: {} rows, {} cols", self.rows, self.cols))
+            RpcError::params(format!(
+                "no size: {} rows, {} cols; there are 1 to {} rows and 1 to {} cols",
+                self.rows,
+                self.cols,
+                Size::MAX_ROWS,
+                Size::MAX_COLS
+            ))
         })
     }
 }

@@ -87,6 +87,12 @@ impl Adapters {
         self.last.fetch_add(1, Ordering::Relaxed) + 1
     }
 
+    /// A number that was not used after all, unless a later one was given out already.
+    pub(crate) fn give_back(&self, number: u64) {
+        let free = number.saturating_sub(1);
+        let _later = self.last.compare_exchange(number, free, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
     /// What a session is to remember of its adapter.
     pub(crate) fn note(number: u64, plugin: &str) -> (String, String) {
         (NOTE.to_owned(), format!("{number} {plugin}"))

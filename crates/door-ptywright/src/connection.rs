@@ -6,12 +6,14 @@
 //! for a script that was piped in, whose end follows at once, everything runs in its order.
 
 use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use greenroom_door::{Outgoing, Shutdown};
 use greenroom_engine::{Caller, Rights};
 use greenroom_model::SessionId;
+use rustix::event::{PollFd, PollFlags, Timespec};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use tokio::sync::{Notify, watch};
@@ -24,6 +26,7 @@ use crate::framing::{Came, Decoder, Framing};
 use crate::methods::{self, Answer, Order};
 use crate::notes::Notes;
 use crate::sessions::name;
+use crate::waits::Target;
 use crate::{Door, notes};
 
 /// How many requests of one connection may be under way. Past that it is not read until one is done.
@@ -38,12 +41,15 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 /// How long what follows a wait is held back to see whether the end of a script follows, too.
 const SCRIPT: Duration = Duration::from_millis(30);
 
+/// How often to see whether a client that said its last word is still there.
+const LOOK_AROUND: Duration = Duration::from_millis(50);
+
 /// How long notifications of a session are held back for the answer of a request on it. Longer than a
 /// kill takes.
 const HOLD_BACK: Duration = Duration::from_secs(10);
 
 /// Who is at the other end, and how they speak.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Client {
     /// How messages are framed.
     pub framing: Framing,
@@ -52,6 +58,23 @@ pub struct Client {
     /// Whether requests that were sent before the end of the stream are finished, however long they take:
     /// a script that was piped in wants its answers. Otherwise nobody waits for a client that left.
     pub finishes: bool,
+    /// The socket, to see whether somebody who said their last word is still there.
+    pub socket: Option<OwnedFd>,
+}
+
+impl Client {
+    /// Waits until the client is gone altogether, and not only has nothing more to say.
+    async fn gone(&self) {
+        let Some(socket) = &self.socket else { return std::future::pending().await };
+        loop {
+            let mut polled = [PollFd::new(socket, PollFlags::empty())];
+            let looked = rustix::event::poll(&mut polled, Some(&Timespec::default()));
+            if looked.is_err() || polled[0].revents().contains(PollFlags::HUP) {
+                return;
+            }
+            tokio::time::sleep(LOOK_AROUND).await;
+        }
+    }
 }
 
 /// One connection, as its tasks share it.
@@ -83,13 +106,15 @@ struct Busy {
     tails: BTreeMap<String, watch::Receiver<()>>,
 }
 
-/// Serves a connection until its end, or the daemon's.
+/// Serves a connection until its end, or the daemon's. Gives what was wrong with the stream, if its end
+/// was not the client's wish.
 pub async fn serve<R, W>(
     (reader, writer): (R, W),
     client: Client,
     door: Arc<Door>,
     shutdown: Shutdown,
-) where
+) -> Option<String>
+where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
@@ -109,8 +134,9 @@ pub async fn serve<R, W>(
         answered: Notify::new(),
         finished: watch::Sender::new(false),
     });
+    let mut broken = None;
     let reading = async {
-        read(&connection, reader, &client).await;
+        broken = read(&connection, reader, &client).await;
         connection.notes.stop();
         connection.out.close();
     };
@@ -118,7 +144,7 @@ pub async fn serve<R, W>(
     let writing = connection.out.write_to(writer);
     tokio::pin!(writing);
     let ended = tokio::select! {
-        _ = &mut writing => return,
+        _ = &mut writing => return None,
         () = reading => true,
         () = telling => false,
         () = shutdown.begun() => false,
@@ -133,10 +159,16 @@ pub async fn serve<R, W>(
     } else {
         let _late = tokio::time::timeout(LAST_WORDS, writing).await;
     }
+    broken
 }
 
-/// Reads messages until the client has no more, and sees its requests to their end.
-async fn read(connection: &Arc<Connection>, mut reader: impl AsyncRead + Unpin, client: &Client) {
+/// Reads messages until the client has no more, and sees its requests to their end. Gives why it was
+/// not read any further.
+async fn read(
+    connection: &Arc<Connection>,
+    mut reader: impl AsyncRead + Unpin,
+    client: &Client,
+) -> Option<String> {
     let mut decoder = Decoder::new(client.framing);
     let mut requests = JoinSet::new();
     let mut together = Vec::new();
@@ -151,7 +183,7 @@ async fn read(connection: &Arc<Connection>, mut reader: impl AsyncRead + Unpin, 
                 }
                 Came::Broken(error) => {
                     tracing::info!(client = %connection.caller.name, %error, "a connection was closed");
-                    return;
+                    return Some(error.to_string());
                 }
             };
             *lock(&connection.headers) = decoder.has_headers();
@@ -176,14 +208,19 @@ async fn read(connection: &Arc<Connection>, mut reader: impl AsyncRead + Unpin, 
     if let Some(message) = decoder.rest() {
         take(connection, &message, &mut requests, &mut together);
     }
+    let broken = decoder.is_inside().then(|| "the input ended inside a message".to_owned());
     connection.finished.send_replace(true);
     let rest = async { while requests.join_next().await.is_some() {} };
     if client.finishes {
         rest.await;
     } else {
         // Who only said its last word still wants its answers; who is gone may have waits without end.
-        let _late = tokio::time::timeout(LAST_WORDS, rest).await;
+        tokio::select! {
+            _late = tokio::time::timeout(LAST_WORDS, rest) => {}
+            () = client.gone() => {}
+        }
     }
+    broken
 }
 
 /// A wait that was sent a moment ago.
@@ -220,7 +257,11 @@ fn take(
         script.extend(same.map(|wait| (wait.at, wait.answered.clone())));
         if let Some(wait_id) = waits {
             // Now, so that a cancel that comes right behind it finds it.
-            match connection.door.cancels.name(wait_id.clone(), on) {
+            let target = match request.method.starts_with("adapter.") {
+                true => Target::Adapter(on.clone()),
+                false => Target::Session(on.clone()),
+            };
+            match connection.door.cancels.name(wait_id.clone(), target) {
                 Ok(named) => request.params.named = named,
                 Err(error) => {
                     let id = request.id.unwrap_or_default();
@@ -295,8 +336,16 @@ impl Connection {
     }
 
     /// What a session or adapter is called in the order of requests, however the client calls it.
+    ///
+    /// Numbers are taken as they are: what they name may only be made by a request before this one.
     fn key(&self, on: &str) -> String {
-        self.door.session_of(on).map_or_else(|| on.to_owned(), name)
+        let numbered = |prefix: char| {
+            let number = on.strip_prefix(prefix)?;
+            (!number.is_empty() && number.bytes().all(|it| it.is_ascii_digit()))
+                .then(|| on.to_owned())
+        };
+        let named = || self.door.session_of(on).map(name);
+        numbered('s').or_else(|| numbered('e')).or_else(named).unwrap_or_else(|| on.to_owned())
     }
 
     /// Takes a place behind what it must wait for; the next is behind what is returned.

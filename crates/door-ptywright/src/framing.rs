@@ -108,6 +108,14 @@ impl Decoder {
         }
     }
 
+    /// Whether a message was begun and not ended.
+    pub(crate) fn is_inside(&self) -> bool {
+        match self {
+            Decoder::Headers(headers) => headers.is_inside(),
+            Decoder::Lines(_) | Decoder::Unknown(_) => false,
+        }
+    }
+
     /// Whether answers are framed by headers.
     pub(crate) fn has_headers(&self) -> bool {
         matches!(self, Decoder::Headers(_))

@@ -6,10 +6,11 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use greenroom_engine::{Area, Matcher, Outcome, Pattern, PatternError};
-use greenroom_plugin::{Registry, Sight};
+use greenroom_plugin::{PluginError, Registry, Sight};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -205,6 +206,8 @@ pub(crate) struct Held<'a> {
     /// The cursor's row and column.
     pub(crate) cursor: (u16, u16),
     pub(crate) stable: Duration,
+    /// Why a plugin will never say anything again.
+    pub(crate) disabled: Mutex<Option<PluginError>>,
 }
 
 /// The future of a look at a tree: a tree has trees inside.
@@ -213,7 +216,7 @@ type Looking<'a> = Pin<Box<dyn Future<Output = Option<Value>> + Send + 'a>>;
 /// Holds a tree with Lua in it against a sight; gives what held, as clients get it.
 ///
 /// A predicate that fails, or is not there, does not hold: that is the contract. Its reason goes to
-/// the log.
+/// the log. Only of a plugin that will never say anything again the wait is told.
 pub(crate) fn holds<'a>(tree: &'a Tree, held: &'a Held<'a>) -> Looking<'a> {
     Box::pin(async move {
         let (text, transcript) = (&*held.sight.screen, &*held.sight.transcript);
@@ -263,6 +266,9 @@ async fn asked(predicate: &Predicate, held: &Held<'_>) -> Option<Value> {
         Ok(outcome) => outcome?,
         Err(error) => {
             tracing::info!(%plugin, %predicate, %error, "a predicate does not hold");
+            if matches!(error, PluginError::Disabled { .. }) {
+                *held.disabled.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            }
             return None;
         }
     };

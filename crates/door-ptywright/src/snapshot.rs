@@ -9,7 +9,6 @@ use greenroom_engine::Scene;
 use greenroom_engine::redact::Redaction;
 use greenroom_screen::{Attrs, Cell, CellText, Color, Modes, Snapshot, Style, Underline, Wrap};
 use serde::Deserialize;
-use serde_json::Value;
 
 use crate::Pixels;
 use crate::error::RpcError;
@@ -41,7 +40,7 @@ pub(crate) struct Wanted {
 #[derive(Debug)]
 pub(crate) struct Shot {
     snapshot: Snapshot,
-    contents: String,
+    pub(crate) contents: String,
     history: Option<String>,
     pub(crate) sequence: u64,
     alternate: bool,
@@ -63,18 +62,6 @@ impl Shot {
             sequence: scene.sequence,
             alternate: screen.is_alternate(),
         }
-    }
-
-    /// An outcome without what a pattern caught of a secret: it is one if the screen without secrets
-    /// does not have it any more.
-    pub(crate) fn without_secrets(&self, mut outcome: Value, policy: &Redaction) -> Value {
-        let shown = policy.apply(&self.contents);
-        hide(
-            &mut outcome,
-            &|caught| self.contents.contains(caught) && !shown.contains(caught),
-            policy,
-        );
-        outcome
     }
 
     /// The rows whose cells are wanted.
@@ -152,20 +139,6 @@ impl Shot {
         out.push('}');
         pieces.push(out.into());
         pieces
-    }
-}
-
-/// Hides what was caught, wherever it is in an outcome.
-fn hide(outcome: &mut Value, is_secret: &dyn Fn(&str) -> bool, policy: &Redaction) {
-    if let Some(caught) = outcome.get("capture").and_then(Value::as_str)
-        && is_secret(caught)
-    {
-        outcome["capture"] = policy.replacement().into();
-    }
-    match outcome.get_mut("matched") {
-        Some(Value::Array(parts)) => parts.iter_mut().for_each(|it| hide(it, is_secret, policy)),
-        Some(part) => hide(part, is_secret, policy),
-        None => {}
     }
 }
 
@@ -331,7 +304,7 @@ pub(crate) fn push_text(out: &mut String, text: &str) {
 #[cfg(test)]
 mod tests {
     use greenroom_screen::{Options, Screen};
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

@@ -27,9 +27,15 @@ pub(crate) struct Cancels(Arc<Mutex<BTreeMap<String, Cancel>>>);
 
 #[derive(Debug, Clone)]
 struct Cancel {
-    /// The adapter or session that is waited on.
-    on: String,
+    on: Target,
     cancelled: Arc<Notify>,
+}
+
+/// What is waited on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    Session(String),
+    Adapter(String),
 }
 
 /// A wait under way; its name, if it has one, is free again when this is dropped.
@@ -46,7 +52,7 @@ impl Cancels {
     }
 
     /// Takes a name for a wait, if it has one.
-    pub(crate) fn name(&self, id: Option<String>, on: &str) -> Result<Named, RpcError> {
+    pub(crate) fn name(&self, id: Option<String>, on: Target) -> Result<Named, RpcError> {
         let cancelled = Arc::new(Notify::new());
         if let Some(id) = &id {
             let mut all = self.all();
@@ -56,17 +62,33 @@ impl Cancels {
             if all.contains_key(id) {
                 return Err(RpcError::params(format!("wait_id `{id}` is already in flight")));
             }
-            let cancel = Cancel { on: on.to_owned(), cancelled: Arc::clone(&cancelled) };
+            let cancel = Cancel { on, cancelled: Arc::clone(&cancelled) };
             all.insert(id.clone(), cancel);
         }
         Ok(Named { cancels: self.clone(), id, cancelled })
     }
 
-    /// Cancels a wait; says what it waited on.
-    pub(crate) fn cancel(&self, id: &str) -> Option<String> {
-        let cancel = self.all().remove(id)?;
-        cancel.cancelled.notify_one();
-        Some(cancel.on)
+    /// Cancels a wait on an adapter; says on which.
+    pub(crate) fn cancel_on_adapter(&self, id: &str) -> Option<String> {
+        self.cancel(id, |on| match on {
+            Target::Adapter(adapter) => Some(adapter.clone()),
+            Target::Session(_) => None,
+        })
+    }
+
+    /// Cancels a wait on a session; says on which.
+    pub(crate) fn cancel_on_session(&self, id: &str) -> Option<String> {
+        self.cancel(id, |on| match on {
+            Target::Session(session) => Some(session.clone()),
+            Target::Adapter(_) => None,
+        })
+    }
+
+    fn cancel(&self, id: &str, fits: impl Fn(&Target) -> Option<String>) -> Option<String> {
+        let mut all = self.all();
+        let on = fits(&all.get(id)?.on)?;
+        all.remove(id)?.cancelled.notify_one();
+        Some(on)
     }
 }
 
@@ -181,9 +203,14 @@ impl Door {
             let Seen { mut sight, cursor, quiet } = self.see(id).await?;
             let stable = quiet.min(began.elapsed());
             sight.stable_ms = u64::try_from(stable.as_millis()).ok();
-            let held = Held { plugins: &self.plugins, sight: &sight, cursor, stable };
+            let disabled = Mutex::default();
+            let held = Held { plugins: &self.plugins, sight: &sight, cursor, stable, disabled };
             if let Some(matched) = holds(tree, &held).await {
                 return Ok(matched);
+            }
+            if let Some(error) = held.disabled.into_inner().unwrap_or_else(PoisonError::into_inner)
+            {
+                return Err(error.into());
             }
             let timed_out = || Error::Timeout { screen: sight.screen.to_string() };
             if Instant::now() >= until {
@@ -222,15 +249,18 @@ mod tests {
     #[test]
     fn a_name_is_taken_once_and_free_again() {
         let cancels = Cancels::default();
-        let named = cancels.name(Some("w".into()), "e1").unwrap();
-        assert_eq!(cancels.name(Some("w".into()), "e2").unwrap_err().code, -32602);
-        assert_eq!(cancels.cancel("w"), Some("e1".into()));
-        assert_eq!(cancels.cancel("w"), None);
-        let again = cancels.name(Some("w".into()), "e2").unwrap();
+        let name = |on: &str| cancels.name(Some("w".into()), Target::Adapter(on.into()));
+        let cancel = || cancels.cancel_on_adapter("w");
+        let named = name("e1").unwrap();
+        assert_eq!(name("e2").unwrap_err().code, -32602);
+        assert_eq!(cancels.cancel_on_session("w"), None);
+        assert_eq!(cancel(), Some("e1".into()));
+        assert_eq!(cancel(), None);
+        let again = name("e2").unwrap();
         drop(named);
-        assert_eq!(cancels.cancel("w"), Some("e2".into()), "the first did not free the second's");
+        assert_eq!(cancel(), Some("e2".into()), "the first did not free the second's");
         drop(again);
-        drop(cancels.name(Some("w".into()), "e3").unwrap());
-        assert_eq!(cancels.cancel("w"), None);
+        drop(name("e3").unwrap());
+        assert_eq!(cancel(), None);
     }
 }

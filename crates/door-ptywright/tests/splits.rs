@@ -66,7 +66,7 @@ fn answers(framing: Framing, pieces: &[&[u8]]) -> Vec<u8> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
-        let client = Client { framing, name: "split".to_owned(), finishes: true };
+        let client = Client { framing, name: "split".to_owned(), finishes: true, socket: None };
         let serving = serve(tokio::io::split(theirs), client, door(), Shutdown::default());
         let (mut reader, mut writer) = tokio::io::split(ours);
         let speaking = async move {

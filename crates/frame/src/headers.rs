@@ -105,6 +105,12 @@ impl HeaderDecoder {
     }
 
     /// Takes a complete line of the header, without its end.
+    /// Whether a message was begun and not ended.
+    #[must_use]
+    pub fn is_inside(&self) -> bool {
+        self.in_body || self.header > 0 || !self.buffer.is_empty()
+    }
+
     fn take_line(&mut self) -> Result<Option<Bytes>, HeaderError> {
         // Looking again from the start is bounded: a header is.
         let room = MAX_HEADER.saturating_sub(self.header);

@@ -29,7 +29,7 @@ use crate::config::{Config, Problem};
 use crate::lock::Lock;
 use crate::logs::{Keep, Logs};
 use crate::paths::Paths;
-use crate::{environment, host, plugins};
+use crate::{environment, host, plugins, serve as private};
 
 /// How long connections have to take their last bytes.
 const FAREWELL: Duration = Duration::from_millis(200);
@@ -248,9 +248,8 @@ async fn listen_ptywright(affairs: &Arc<Affairs>, listeners: &[(PathBuf, Arc<Uni
         serving.spawn(async move {
             greenroom_door::serve(&listener, connections, shutdown.clone(), |stream, peer| {
                 let name = format!("ptywright, pid {}", peer.pid.unwrap_or(0));
-                let client =
-                    ptywright::Client { framing: ptywright::Framing::Guess, name, finishes: false };
-                ptywright::serve(stream.into_split(), client, Arc::clone(&door), shutdown.clone())
+                let framing = ptywright::Framing::Guess;
+                private::serve_one(stream, framing, name, Arc::clone(&door), shutdown.clone())
             })
             .await;
         });

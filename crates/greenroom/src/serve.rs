@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
+use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -100,12 +101,15 @@ async fn run_in(serve: &Serve, folder: &Path, open_files: u64) -> Result<u8> {
     let served = async {
         match &serve.transport {
             Transport::Stdio => {
-                let client = Client { framing, name: "stdio".to_owned(), finishes: true };
+                let client =
+                    Client { framing, name: "stdio".to_owned(), finishes: true, socket: None };
                 let streams = (tokio::io::stdin(), tokio::io::stdout());
                 let served = ptywright::serve(streams, client, door, shutdown.clone());
                 // What was asked for is seen to its end, unless nobody is there to hear of it.
                 tokio::select! {
-                    () = served => {}
+                    broken = served => if let Some(why) = broken {
+                        bail!("{why}");
+                    },
                     () = nobody_reads() => tracing::info!("nobody reads the answers any more"),
                 }
                 Ok(())
@@ -168,8 +172,7 @@ async fn listen(
     }
     greenroom_door::serve(&listener, MAX_CONNECTIONS, shutdown.clone(), |stream, peer: Peer| {
         let name = format!("pid {}", peer.pid.unwrap_or(0));
-        let client = Client { framing, name, finishes: false };
-        ptywright::serve(stream.into_split(), client, Arc::clone(&door), shutdown.clone())
+        serve_one(stream, framing, name, Arc::clone(&door), shutdown.clone())
     })
     .await;
     Ok(())
@@ -182,6 +185,19 @@ impl Drop for Bound<'_> {
     fn drop(&mut self) {
         let _gone = fs::remove_file(self.0);
     }
+}
+
+/// Serves one client at a socket. What was wrong with its stream is in the log; nobody else is concerned.
+pub(crate) async fn serve_one(
+    stream: UnixStream,
+    framing: ptywright::Framing,
+    name: String,
+    door: Arc<Door>,
+    shutdown: Shutdown,
+) {
+    let socket = stream.as_fd().try_clone_to_owned().ok();
+    let client = Client { framing, name, finishes: false, socket };
+    let _broken = ptywright::serve(stream.into_split(), client, door, shutdown).await;
 }
 
 /// Minds signals until one of them ends the server; reaps holders meanwhile.

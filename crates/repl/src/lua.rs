@@ -63,10 +63,9 @@ impl Console {
 
     /// Runs a piece of Lua: an expression, whose values are the results, or statements.
     pub(crate) fn evaluate(&self, text: &str) -> Evaluated {
-        let compiled = match self.compile(&format!("return {text}")) {
-            Err(_) => self.compile(text),
-            done => done,
-        };
+        let compiled = self.compile(&format!("return {text}"));
+        let compiled =
+            compiled.or_else(|_| self.compile_last(text)).or_else(|_| self.compile(text));
         let chunk = match compiled {
             Ok(chunk) => chunk,
             Err(LuaError::SyntaxError { incomplete_input: true, .. }) => {
@@ -81,6 +80,16 @@ impl Console {
                 _ => Evaluated::Failed(results.front().map(first_line).unwrap_or_default()),
             },
             Err(error) => Evaluated::Failed(error.to_string()),
+        }
+    }
+
+    /// Statements, and behind the last semicolon an expression, whose values are the results.
+    fn compile_last(&self, text: &str) -> mlua::Result<Function> {
+        match text.rsplit_once(';') {
+            Some((before, last)) if !last.trim().is_empty() => {
+                self.compile(&format!("{before}; return {last}"))
+            }
+            _ => self.compile(text),
         }
     }
 

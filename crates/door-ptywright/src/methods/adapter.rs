@@ -17,8 +17,8 @@ use crate::adapters::{Adapters, COMPLETED_MS, Live, permits};
 use crate::connection::Connection;
 use crate::envelope::Params;
 use crate::error::RpcError;
-use crate::matcher::Tree;
-use crate::redaction::{Wish, shown};
+use crate::matcher::{TRANSCRIPT_TAIL, Tree};
+use crate::redaction::{Wish, shown, without_secrets};
 use crate::sessions::name;
 use crate::snapshot::{Shot, Wanted};
 use crate::waits::split_status;
@@ -126,7 +126,8 @@ async fn begin(it: &Arc<Connection>, start: Start, method: &str) -> Result<Answe
         notes: vec![Adapters::note(number, &start.plugin)],
         ..New::default()
     };
-    let info = door.engine.create(&it.caller, new).await?;
+    let info = door.engine.create(&it.caller, new).await;
+    let info = info.inspect_err(|_| door.adapters.give_back(number))?;
     let pixels = Pixels { width: start.pixel_width, height: start.pixel_height };
     door.sessions.made(info.id, pixels);
     let live = door.adapters.add(number, plugin, info.id);
@@ -227,16 +228,28 @@ impl Waiting {
         let tree = self.tree(live).await?;
         let timeout = Duration::from_millis(self.timeout_ms.unwrap_or(TIMEOUT_MS));
         it.door.engine.transcribe(live.session, TRANSCRIPT_CHARS).await?;
+        let policy = params.read::<Wish>()?.policy()?;
         let until = Instant::now() + timeout;
         let working = if self.matcher.is_none() { it.door.working(live).await } else { Vec::new() };
+        let mut changes = it.door.engine.changes(live.session)?;
         let (matched, state) = loop {
+            changes.borrow_and_update();
             let left = until.saturating_duration_since(Instant::now());
-            let waited = it.door.wait(live.session, &tree, left, |scene| scene.quiet);
-            let (matched, quiet) = waited.await?;
+            let waited = it.door.wait(live.session, &tree, left, |scene| {
+                let tail = scene.transcript.map_or("", |it| it.tail(TRANSCRIPT_TAIL)).to_owned();
+                (scene.quiet, scene.screen.contents(), tail)
+            });
+            let (matched, (quiet, screen, transcript)) = waited.await?;
+            let matched = without_secrets(matched, policy.as_ref(), &[&screen, &transcript]);
             let stable_ms = u64::try_from(quiet.as_millis()).unwrap_or(u64::MAX);
             let state = it.door.classify(live, Some(stable_ms)).await?;
             // What a matcher saw may be the end of the turn before; the classifier knows better.
-            if !working.contains(&state.state) || Instant::now() >= until {
+            if !working.contains(&state.state) {
+                break (matched, state);
+            }
+            // Nothing else will be seen before something changes.
+            let changed = tokio::time::timeout_at(until.into(), changes.changed()).await;
+            if !matches!(changed, Ok(Ok(()))) {
                 break (matched, state);
             }
         };
@@ -289,7 +302,7 @@ struct CancelWait {
 
 pub(super) async fn cancel_wait(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let CancelWait { wait_id } = params.read()?;
-    Ok(match it.door.cancels.cancel(&wait_id) {
+    Ok(match it.door.cancels.cancel_on_adapter(&wait_id) {
         Some(adapter) => json!({ "cancelled": true, "adapter": adapter, "wait_id": wait_id }),
         None => json!({ "cancelled": false }),
     }

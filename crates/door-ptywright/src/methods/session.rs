@@ -17,7 +17,7 @@ use crate::envelope::Params;
 use crate::error::RpcError;
 use crate::matcher::Tree;
 use crate::recording::Recording;
-use crate::redaction::{Wish, shown};
+use crate::redaction::{Wish, shown, without_secrets};
 use crate::sessions::name;
 use crate::snapshot::{Shot, Wanted};
 use crate::{Pixels, TRANSCRIPT_CHARS};
@@ -224,10 +224,7 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
         () = params.named.cancelled() => return Err(RpcError::cancelled()),
     };
     let elapsed_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let matched = match &policy {
-        Some(policy) => shot.without_secrets(matched, policy),
-        None => matched,
-    };
+    let matched = without_secrets(matched, policy.as_ref(), &[&shot.contents, &tail]);
     let mut rest = json!({
         "matched": true,
         "sequence": shot.sequence,
@@ -264,7 +261,7 @@ struct CancelWait {
 
 pub(super) async fn cancel_wait(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let CancelWait { wait_id } = params.read()?;
-    Ok(match it.door.cancels.cancel(&wait_id) {
+    Ok(match it.door.cancels.cancel_on_session(&wait_id) {
         Some(session) => json!({ "cancelled": true, "session": session, "wait_id": wait_id }),
         None => json!({ "cancelled": false }),
     }
