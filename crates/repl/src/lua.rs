@@ -86,7 +86,8 @@ impl Console {
     /// Statements, and behind the last semicolon an expression, whose values are the results.
     fn compile_last(&self, text: &str) -> mlua::Result<Function> {
         match text.rsplit_once(';') {
-            Some((before, last)) if !last.trim().is_empty() => {
+            // The semicolon may be inside a text; then what is before it is not whole.
+            Some((before, last)) if !last.trim().is_empty() && self.compile(before).is_ok() => {
                 self.compile(&format!("{before}; return {last}"))
             }
             _ => self.compile(text),
