@@ -18,6 +18,9 @@ const MAX_CHUNK: usize = 1024;
 /// The longest pause between two pieces of streamed text.
 const MAX_DELAY_MS: u64 = 100;
 
+/// How long streaming a text may take in all: others wait for it.
+const MAX_STREAM_MS: u64 = 30_000;
+
 /// An action.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "type", content = "value", rename_all = "snake_case")]
@@ -146,6 +149,11 @@ async fn stream(
     let Streamed { text, chunk_chars, delay_ms } = streamed;
     if !(1..=MAX_CHUNK).contains(&chunk_chars) || delay_ms > MAX_DELAY_MS {
         let why = format!("chunk_chars is 1 to {MAX_CHUNK}, delay_ms at most {MAX_DELAY_MS}");
+        return Err(RpcError::params(why));
+    }
+    let pieces = text.chars().count().div_ceil(chunk_chars) as u64;
+    if pieces.saturating_mul(delay_ms) > MAX_STREAM_MS {
+        let why = format!("streaming this text would take more than {MAX_STREAM_MS} ms");
         return Err(RpcError::params(why));
     }
     let mut rest = text.as_str();

@@ -17,6 +17,9 @@ use crate::{Door, TRANSCRIPT_CHARS};
 /// The note of a session that an adapter drives: the adapter's number, a blank, the plugin.
 const NOTE: &str = "ptywright.adapter";
 
+/// The note of what was last sent to it.
+pub(crate) const INTENT: &str = "ptywright.intent";
+
 /// How long a screen is still before a turn counts as completed, as plugins are told.
 pub(crate) const COMPLETED_MS: u64 = 300;
 
@@ -87,6 +90,12 @@ impl Adapters {
         self.last.fetch_add(1, Ordering::Relaxed) + 1
     }
 
+    /// No number up to a session's is given out any more: an adapter that an earlier daemon had never has
+    /// a larger one, and its name must not come to mean another program.
+    pub(crate) fn pass(&self, id: SessionId) {
+        self.last.fetch_max(id.0, Ordering::Relaxed);
+    }
+
     /// A number that was not used after all, unless a later one was given out already.
     pub(crate) fn give_back(&self, number: u64) {
         let free = number.saturating_sub(1);
@@ -147,7 +156,10 @@ pub(crate) async fn take_up(door: &Door, info: &Info) {
     }
     match door.plugins.start(plugin).await {
         Ok(adapter) => {
-            door.adapters.add(number, adapter, info.id);
+            let live = door.adapters.add(number, adapter, info.id);
+            if let Some((_, intent)) = info.notes.iter().find(|note| note.0 == INTENT) {
+                live.set_last_intent(intent.clone());
+            }
             tracing::info!(session = %info.id, plugin, "an adapter was taken up");
         }
         Err(error) => {

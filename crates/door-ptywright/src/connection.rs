@@ -264,8 +264,10 @@ fn take(
             match connection.door.cancels.name(wait_id.clone(), target) {
                 Ok(named) => request.params.named = named,
                 Err(error) => {
-                    let id = request.id.unwrap_or_default();
-                    return connection.respond(&id, Err(error));
+                    if let Some(id) = request.id {
+                        connection.respond(&id, Err(error));
+                    }
+                    return;
                 }
             }
             together.push(Waiting { on: key, at: Instant::now(), answered: waiting });
@@ -316,6 +318,10 @@ impl Connection {
 
     /// Tells something that nobody asked for.
     pub(crate) fn note(&self, method: &str, params: &Value) {
+        // Who said that it wants no more of them gets none behind the answer to that.
+        if !self.notes.are_wanted() {
+            return;
+        }
         let message = greenroom_frame::rpc::notification(method, params);
         self.out.push(self.framing().frame(vec![message.into()]));
     }

@@ -67,6 +67,14 @@ impl RpcError {
         RpcError { data: json!({ "screen": screen }), ..error }
     }
 
+    /// The same, by the caller's own rules as well.
+    pub(crate) fn hiding(mut self, policy: Option<&Redaction>) -> RpcError {
+        if let (Some(policy), Some(screen)) = (policy, self.data["screen"].as_str()) {
+            self.data["screen"] = policy.apply(screen).into_owned().into();
+        }
+        self
+    }
+
     pub(crate) fn denied(message: &str, data: Value) -> RpcError {
         RpcError { data, ..RpcError::new(DENIED, message) }
     }
@@ -87,6 +95,9 @@ impl std::fmt::Display for RpcError {
 impl From<Error> for RpcError {
     fn from(error: Error) -> RpcError {
         match &error {
+            Error::NoSession(id) if id.bytes().all(|it| it.is_ascii_digit()) => {
+                RpcError::unknown_session(&format!("s{id}"))
+            }
             Error::NoSession(id) => RpcError::unknown_session(id),
             Error::Ended(_) => RpcError::closed(),
             Error::Lost(_) => RpcError::new(CLOSED, "session output reader ended"),

@@ -83,7 +83,9 @@ impl Door {
 
     /// Goes on with the raw transcripts and adapters of sessions that an earlier daemon's door made.
     pub async fn take_up(&self) {
+        self.adapters.pass(self.engine.last_number());
         for info in self.engine.list() {
+            self.take_up_labels(&info);
             recording::take_up(&self.engine, &info);
             adapters::take_up(self, &info).await;
         }

@@ -79,6 +79,11 @@ impl Notes {
         });
     }
 
+    /// Whether the client wants to be told anything.
+    pub(crate) fn are_wanted(&self) -> bool {
+        matches!(*self.wanted.borrow(), Wanted::These(..))
+    }
+
     /// Remembers that a sequence is told; says whether it had not been.
     fn tells(&self, id: SessionId, sequence: u64, ended: bool) -> bool {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);

@@ -14,6 +14,9 @@ use crate::{Door, Pixels, TRANSCRIPT_CHARS};
 /// How many labels a session's transcript may have.
 const MAX_LABELS: usize = 64;
 
+/// The notes of a session's labels begin so.
+const LABEL: &str = "ptywright.label.";
+
 /// The longest label.
 const MAX_LABEL: usize = 256;
 
@@ -129,13 +132,29 @@ impl Door {
         self.engine.transcribe(id, TRANSCRIPT_CHARS).await?;
         let place =
             self.engine.scene(id, |scene| scene.transcript.map_or(0, |it| it.end())).await?;
-        let mut inner = self.sessions.inner();
-        let labels = &mut inner.known.entry(id).or_default().labels;
-        if labels.len() >= MAX_LABELS && !labels.contains_key(&label) {
-            return Err(RpcError::params(format!("at most {MAX_LABELS} labels in a transcript")));
+        {
+            let mut inner = self.sessions.inner();
+            let labels = &mut inner.known.entry(id).or_default().labels;
+            if labels.len() >= MAX_LABELS && !labels.contains_key(&label) {
+                return Err(RpcError::params(format!(
+                    "at most {MAX_LABELS} labels in a transcript"
+                )));
+            }
+            labels.insert(label.clone(), place);
         }
-        labels.insert(label, place);
+        self.engine.note(id, format!("{LABEL}{label}"), place.to_string()).await;
         Ok(())
+    }
+
+    /// Takes up the labels of a session that an earlier daemon's door made.
+    pub(crate) fn take_up_labels(&self, info: &Info) {
+        let labels = info.notes.iter().filter_map(|(name, place)| {
+            Some((name.strip_prefix(LABEL)?.to_owned(), place.parse().ok()?))
+        });
+        let labels: BTreeMap<String, u64> = labels.collect();
+        if !labels.is_empty() {
+            self.sessions.inner().known.entry(info.id).or_default().labels = labels;
+        }
     }
 
     /// Gives a session a size.

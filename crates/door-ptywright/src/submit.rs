@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use crate::Door;
 use crate::action::Action;
-use crate::adapters::Live;
+use crate::adapters::{INTENT, Live};
 use crate::error::RpcError;
 
 /// How long the screen must be still for a composer to have settled.
@@ -64,7 +64,8 @@ impl Door {
             self.verify(caller, live).await?;
         }
         if let Some(intent) = plan.last_intent {
-            live.set_last_intent(intent);
+            live.set_last_intent(intent.clone());
+            self.engine.note(id, INTENT.to_owned(), intent).await;
         }
         Ok(())
     }

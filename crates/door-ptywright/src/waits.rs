@@ -200,7 +200,9 @@ impl Door {
         let mut changes = self.engine.changes(id)?;
         loop {
             changes.borrow_and_update();
-            let Seen { mut sight, cursor, quiet } = self.see(id).await?;
+            // It may be closed by now.
+            let seen = self.see(id).await.map_err(|_| RpcError::closed());
+            let Seen { mut sight, cursor, quiet } = seen?;
             let stable = quiet.min(began.elapsed());
             sight.stable_ms = u64::try_from(stable.as_millis()).ok();
             let disabled = Mutex::default();

@@ -108,6 +108,12 @@ impl Engine {
         ClientId(self.house.next_client.fetch_add(1, Ordering::Relaxed))
     }
 
+    /// The largest number a session was ever given, also by earlier daemons.
+    #[must_use]
+    pub fn last_number(&self) -> SessionId {
+        SessionId(self.house.next_session.load(Ordering::Relaxed).saturating_sub(1))
+    }
+
     /// The options in force.
     #[must_use]
     pub fn options(&self) -> Arc<Options> {

@@ -115,6 +115,8 @@ pub(crate) enum Msg {
     Look(Look),
     /// Somebody waits for something, after an offset.
     Wait(Wait, Option<Offset>),
+    /// Something to be remembered with the session, by name.
+    Note(String, String),
     /// Somebody wants what is printed to be kept as text, so many characters of it.
     Transcribe(usize, Reply<()>),
 }
@@ -358,6 +360,10 @@ impl Session {
                 let mark = self.marks.find(after);
                 self.waits.add(wait, mark);
                 self.changed = true;
+            }
+            Msg::Note(name, value) => {
+                self.note(&name, value);
+                self.describe();
             }
             Msg::Transcribe(chars, reply) => {
                 self.transcribe(chars);

@@ -257,6 +257,14 @@ impl Engine {
         }
     }
 
+    /// Has something remembered with a session while it lives, by name, also by the next daemon. For one
+    /// that has ended it is too late.
+    pub async fn note(&self, id: SessionId, name: String, value: String) {
+        if let Ok(handle) = self.living(id) {
+            let _ended = handle.inbox.send(Msg::Note(name, value)).await;
+        }
+    }
+
     /// Has the last of what a session prints kept as text, if it is not already.
     ///
     /// # Errors

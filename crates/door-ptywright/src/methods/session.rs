@@ -220,7 +220,7 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
         (Shot::take(scene, &taken), tail, scene.end)
     });
     let (matched, (shot, tail, end)) = tokio::select! {
-        waited = waiting => waited?,
+        waited = waiting => waited.map_err(|error| error.hiding(policy.as_ref()))?,
         () = params.named.cancelled() => return Err(RpcError::cancelled()),
     };
     let elapsed_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);

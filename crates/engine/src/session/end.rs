@@ -92,6 +92,7 @@ impl Session {
                 | Msg::Kill(..)
                 | Msg::Rename(..)
                 | Msg::Transcribe(..)
+                | Msg::Note(..)
                 | Msg::Attach { .. }
                 | Msg::Detach(_) => {}
             }

@@ -1,5 +1,6 @@
 //! The ptywright door under every fault: in the daemon, and in private servers.
 
+mod adapters;
 mod clients;
 mod doors;
 mod frames;
