@@ -253,7 +253,8 @@ fn take(
     let mut script = Vec::new();
     if let Order::On { on, waits } = &order {
         let key = connection.key(on);
-        let same = together.iter().filter(|wait| wait.on == key);
+        let waits_still = |wait: &&Waiting| wait.answered.has_changed().is_ok();
+        let same = together.iter().filter(|wait| wait.on == key).filter(waits_still);
         script.extend(same.map(|wait| (wait.at, wait.answered.clone())));
         if let Some(wait_id) = waits {
             // Now, so that a cancel that comes right behind it finds it.
@@ -280,7 +281,11 @@ fn take(
             let _closed = before.changed().await;
         }
         for (at, mut answered) in script {
-            if connection.is_script(at).await {
+            let is_script = tokio::select! {
+                _closed = answered.changed() => false,
+                is_script = connection.is_script(at) => is_script,
+            };
+            if is_script {
                 let _closed = answered.changed().await;
             }
         }

@@ -1,6 +1,7 @@
 //! A screen as clients get it, written straight as JSON: a large one has twelve thousand cells, and a
 //! tree of values of that size takes longer than everything else together.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -113,11 +114,16 @@ impl Shot {
             r#""cursor":{{"row":{},"col":{},"visible":{}}},"sequence":{},"plain_text":"#,
             cursor.row, cursor.col, cursor.visible, self.sequence
         );
-        push_text(&mut out, &shown(&self.contents));
+        let contents = policy.map_or(Cow::Borrowed(&*self.contents), |it| it.apply(&self.contents));
+        push_text(&mut out, &contents);
         out.push_str(r#","cells":["#);
         let rows = self.rows(wanted);
         if !rows.is_empty() && self.check(wanted).is_ok() {
-            let hidden = policy.map(|policy| Hidden::find(snapshot, policy)).unwrap_or_default();
+            // Cells are looked at for secrets only if there are any in the text.
+            let hidden = match (policy, &contents) {
+                (Some(policy), Cow::Owned(_)) => Hidden::find(snapshot, policy),
+                _ => Hidden::default(),
+            };
             push_cells(&mut pieces, &mut out, snapshot, rows, &hidden);
         }
         let modes = snapshot.modes();
@@ -202,7 +208,8 @@ fn push_cells(
     rows: Range<u16>,
     hidden: &Hidden,
 ) {
-    let mut style = (Style::default(), String::new());
+    // What follows the text of a narrow cell of a style, and where the style itself begins in it.
+    let mut style = (Style::default(), String::from(NARROW));
     push_style(&mut style.1, &style.0);
     let mut first = true;
     let mut begin = String::new();
@@ -220,7 +227,7 @@ fn push_cells(
             }
             if cell.style != style.0 {
                 style.0 = cell.style;
-                style.1.clear();
+                style.1.truncate(NARROW.len());
                 push_style(&mut style.1, &style.0);
             }
             out.push_str(&begin);
@@ -231,17 +238,16 @@ fn push_cells(
                 None if cell.col >= written => out.push_str(r#""""#),
                 None => push_glyph(out, &cell),
             }
-            let wide = cell.width == 2;
-            out.push_str(if wide { WIDE } else { NARROW });
-            out.push_str(&style.1);
-            out.push('}');
-            if wide {
+            if cell.width == 2 {
+                out.push_str(WIDE);
+                out.push_str(&style.1[NARROW.len()..]);
                 out.push(',');
                 out.push_str(&begin);
                 push_number(out, cell.col + 1);
                 out.push_str(r#","text":"","wide":false,"wide_continuation":true,"style":"#);
+                out.push_str(&style.1[NARROW.len()..]);
+            } else {
                 out.push_str(&style.1);
-                out.push('}');
             }
         }
     }
@@ -268,6 +274,7 @@ fn push_number(out: &mut String, number: u16) {
     out.push(char::from(b'0' + (number % 10) as u8));
 }
 
+/// A style, and the end of its cell.
 fn push_style(out: &mut String, style: &Style) {
     let has = |attr| style.attrs.contains(attr);
     out.push_str(r#"{"foreground":""#);
@@ -276,7 +283,7 @@ fn push_style(out: &mut String, style: &Style) {
     push_color(out, style.bg);
     let _ok = write!(
         out,
-        r#"","bold":{},"dim":{},"italic":{},"underline":{},"inverse":{}}}"#,
+        r#"","bold":{},"dim":{},"italic":{},"underline":{},"inverse":{}}}}}"#,
         has(Attrs::BOLD),
         has(Attrs::DIM),
         has(Attrs::ITALIC),

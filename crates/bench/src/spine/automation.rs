@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::thread;
 use std::time::Instant;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use greenroom_model::Size;
 use serde_json::{Value, json};
 
@@ -34,6 +34,10 @@ const MURMUR: &str = "while :; do echo $((n += 1)) of many; sleep 0.2; done";
 
 /// The size of a large screen.
 const LARGE: (u16, u16) = (200, 60);
+
+/// A screen that Claude Code showed: it asks for a permission.
+const DIALOG: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../plugins/claude-code/fixtures/permission_bash.txt");
 
 /// How much is printed while somebody waits.
 const FLOOD: usize = 100_000_000;
@@ -195,9 +199,17 @@ fn snapshots(spine: &Spine<'_>, wright: &mut Wright) -> Result<Vec<Row>> {
         taken.get(taken.len() / 2).copied().unwrap_or(f64::NAN)
     });
     let adapter = json!({"plugin": "claude-code", "program": "/bin/sh", "rows": rows, "cols": cols,
-        "args": ["-c", format!("seq 1 {}; exec sleep 86400", rows - 1)]});
+        "args": ["-c", format!("stty -onlcr; sed 's/$/\r/' '{DIALOG}'; exec sleep 86400")]});
     let started = wright.call("adapter.start", &adapter)?;
     let adapter = json!({"adapter": started["adapter"]});
+    let mut wait = adapter.clone();
+    wait["matcher"] = json!({"type": "contains_text", "value": "Do you want to proceed?"});
+    let seen = wright.call("adapter.wait", &wait)?;
+    ensure!(
+        seen["state"]["state"] == "waiting_for_permission",
+        "not recognised: {}",
+        seen["state"]
+    );
     let mut looks = Vec::new();
     for _ in 0..spine.choose(400, 100) {
         let begin = Instant::now();
