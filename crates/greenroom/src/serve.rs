@@ -36,6 +36,9 @@ use crate::{daemon, environment, host, plugins};
 /// How many clients a private server takes at once.
 const MAX_CONNECTIONS: usize = 256;
 
+/// How much of an answer may be under way; the system gives what it has.
+const SEND_BUFFER: usize = 1 << 20;
+
 /// How long sessions have to end when the server does.
 const LAST_GRACE: Duration = Duration::from_millis(500);
 
@@ -195,6 +198,8 @@ pub(crate) async fn serve_one(
     door: Arc<Door>,
     shutdown: Shutdown,
 ) {
+    // A snapshot has megabytes, and every time the buffer is full both processes switch.
+    let _as_it_is = rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_BUFFER);
     let socket = stream.as_fd().try_clone_to_owned().ok();
     let client = Client { framing, name, finishes: false, socket };
     let _broken = ptywright::serve(stream.into_split(), client, door, shutdown).await;

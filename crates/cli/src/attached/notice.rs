@@ -1,12 +1,16 @@
 //! When the person is told that the daemon does not answer.
 //!
 //! A program need not answer a key, but a daemon answers a question: some time after a key without
-//! anything coming back, it is asked one. Without keys nothing is asked and nobody wakes up.
+//! a sign of life, it is asked one. What comes right after a key may have been sent before it, by a
+//! daemon that is stopped now, and is none. Without keys nothing is asked and nobody wakes up.
 
 use std::time::{Duration, Instant};
 
 /// How long after a key without an answer the daemon is asked whether it is there.
 const ASK_AFTER: Duration = Duration::from_secs(1);
+
+/// How long after a key something may come that was sent before it.
+const ON_ITS_WAY: Duration = Duration::from_millis(200);
 
 /// How long a person may wonder before being told.
 const TELL_AFTER: Duration = Duration::from_secs(2);
@@ -38,8 +42,10 @@ impl Notice {
     }
 
     /// Something came from the daemon.
-    pub(super) fn heard(&mut self) {
-        (self.waiting, self.asked) = (None, false);
+    pub(super) fn heard(&mut self, now: Instant) {
+        if self.asked || self.waiting.is_none_or(|waiting| now >= waiting + ON_ITS_WAY) {
+            (self.waiting, self.asked) = (None, false);
+        }
     }
 
     /// When [`Notice::act`] has something to do; `down` is since when there is no connection.
@@ -84,8 +90,18 @@ mod tests {
         let mut notice = Notice::default();
         assert_eq!(notice.deadline(None), None);
         notice.typed(start);
-        notice.heard();
+        notice.heard(start + 300 * MS);
         assert_eq!((notice.deadline(None), notice.act(None, start + 5000 * MS)), (None, None));
+    }
+
+    #[test]
+    fn what_was_on_its_way_is_no_sign_of_life() {
+        let start = Instant::now();
+        let mut notice = Notice::default();
+        notice.typed(start);
+        notice.heard(start + MS);
+        assert_eq!(notice.act(None, start + 1000 * MS), Some(Act::Ask));
+        assert_eq!(notice.act(None, start + 2000 * MS), Some(Act::Tell));
     }
 
     #[test]
@@ -99,7 +115,7 @@ mod tests {
         assert_eq!(notice.act(None, start + 1999 * MS), None);
         assert_eq!(notice.act(None, start + 2000 * MS), Some(Act::Tell));
         assert_eq!((notice.deadline(None), notice.act(None, start + 9000 * MS)), (None, None));
-        notice.heard();
+        notice.heard(start + 9000 * MS);
         assert_eq!(notice.act(None, start + 9000 * MS), Some(Act::Untell));
         assert_eq!(notice.act(None, start + 9000 * MS), None);
     }

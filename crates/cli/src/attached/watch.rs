@@ -149,7 +149,7 @@ impl Watcher<'_> {
                 return Ok(left);
             }
             if ready.link && self.link.exchange(now)? {
-                self.notice.heard();
+                self.notice.heard(now);
                 self.eager.answered();
             }
             self.look_at_the_clock(now)?;
@@ -247,7 +247,7 @@ impl Watcher<'_> {
             self.send_typed(now)?;
         }
         if self.link.retry(now)? {
-            self.notice.heard();
+            self.notice.heard(now);
         }
         match self.notice.act(self.link.down_since(), now) {
             Some(Act::Ask) => {
