@@ -116,7 +116,7 @@ fn a_private_socket_serves_many_and_goes_with_its_server() {
     let mut command = home.command(["serve", "--socket", path.to_str().unwrap()]);
     command.env("TMPDIR", home.path());
     let mut server = greenroom_testkit::Daemon::begin(&home, command);
-    eventually("it listens", || path.exists());
+    eventually("it listens", || std::os::unix::net::UnixStream::connect(&path).is_ok());
     let connect = || greenroom_testkit::Rpc::connect(&path, Framing::Lines).unwrap();
     let (mut one, mut other) = (connect(), connect());
     create(&mut one, "exec cat");
