@@ -86,7 +86,7 @@ fn by_ours(connection: &mut Connection, pipe: &Fifo, line: &str) -> Result<f64> 
     Ok(begin.elapsed().as_secs_f64())
 }
 
-fn by_tmux(control: &mut Control, pipe: &Fifo, line: &str) -> Result<f64> {
+pub(super) fn by_tmux(control: &mut Control, pipe: &Fifo, line: &str) -> Result<f64> {
     thread::sleep(REST);
     let begin = Instant::now();
     pipe.tell(line)?;

@@ -14,7 +14,7 @@ use greenroom_model::Size;
 use serde_json::{Value, json};
 
 use super::Spine;
-use super::control::Control;
+use super::answers::by_tmux;
 use super::fifo::Fifo;
 use super::row::{Bar, Row, Unit};
 use super::scripts::{print_when_told, repeat};
@@ -136,14 +136,6 @@ fn by_ours(wright: &mut Wright, session: &str, pipe: &Fifo, line: &str) -> Resul
     let begin = Instant::now();
     pipe.tell(line)?;
     wright.answer(id)?;
-    Ok(begin.elapsed().as_secs_f64())
-}
-
-fn by_tmux(control: &mut Control, pipe: &Fifo, line: &str) -> Result<f64> {
-    thread::sleep(REST);
-    let begin = Instant::now();
-    pipe.tell(line)?;
-    control.wait_output(line)?;
     Ok(begin.elapsed().as_secs_f64())
 }
 
