@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::UnixStream as Socket;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use greenroom_model::SessionId;
 use greenroom_proto::{Description, FromHolder, Hello, Spawn, ToHolder};
 use greenroom_screen::Screen;
 use tokio::net::UnixStream;
+use tokio::process::Command;
 use tokio::sync::{Semaphore, mpsc, watch};
 
 use crate::Transcript;
@@ -31,7 +32,7 @@ const INTRODUCTION: Duration = Duration::from_secs(10);
 /// Starts a holder; the socket is the first connection to it.
 ///
 /// It gets no arguments but the session's number, for who looks at the process list, and no
-/// environment. It is our child: the daemon reaps all its children.
+/// environment. It is our child, and reaped when it ends although nobody waits for it.
 pub(crate) fn start_holder(options: &Options, id: SessionId) -> io::Result<Socket> {
     let (ours, theirs) = Socket::pair()?;
     ours.set_nonblocking(true)?;
@@ -42,7 +43,7 @@ pub(crate) fn start_holder(options: &Options, id: SessionId) -> io::Result<Socke
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()?;
-    tracing::debug!(session = %id, pid = child.id(), "a holder was started");
+    tracing::debug!(session = %id, pid = ?child.id(), "a holder was started");
     Ok(ours)
 }
 

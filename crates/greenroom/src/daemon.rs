@@ -14,7 +14,6 @@ use greenroom_door_carryon::{Daemon, Door, LogEntry, Status};
 use greenroom_door_ptywright as ptywright;
 use greenroom_engine::{Engine, HouseEvent, Options, Refused};
 use greenroom_model::SessionId;
-use greenroom_pty::Reaped;
 use greenroom_store::{Keeper, StoreError};
 use tokio::net::UnixListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -321,7 +320,6 @@ struct Signals {
     terminate: Signal,
     interrupt: Signal,
     reload: Signal,
-    child: Signal,
 }
 
 impl Signals {
@@ -331,7 +329,6 @@ impl Signals {
             terminate: on(SignalKind::terminate())?,
             interrupt: on(SignalKind::interrupt())?,
             reload: on(SignalKind::hangup())?,
-            child: on(SignalKind::child())?,
         })
     }
 }
@@ -345,8 +342,6 @@ async fn watch(affairs: &Affairs, mut signals: Signals) {
             _ = signals.reload.recv() => if let Err(text) = affairs.reload() {
                 tracing::error!(%text, "the configuration was not read");
             },
-            // Holders are our children until we die; nobody else reaps them.
-            _ = signals.child.recv() => while let Reaped::Ended(..) = greenroom_pty::reap() {},
             () = affairs.shutdown.begun() => return,
         }
     }

@@ -21,7 +21,6 @@ use greenroom_engine::{
 };
 use greenroom_engine::{Options, State};
 use greenroom_model::SessionId;
-use greenroom_pty::Reaped;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use tokio::net::UnixStream;
@@ -205,25 +204,18 @@ pub(crate) async fn serve_one(
     let _broken = ptywright::serve(stream.into_split(), client, door, shutdown).await;
 }
 
-/// Minds signals until one of them ends the server; reaps holders meanwhile.
+/// Minds signals until one of them ends the server.
 async fn signalled() -> Result<u8> {
     let on = |kind| signal(kind).context("listening for signals");
-    let mut child = on(SignalKind::child())?;
     let mut ends: [Signal; 3] =
         [on(SignalKind::interrupt())?, on(SignalKind::terminate())?, on(SignalKind::hangup())?];
     let [interrupt, terminate, hangup] = &mut ends;
-    loop {
-        let kind = tokio::select! {
-            _ = child.recv() => {
-                while let Reaped::Ended(..) = greenroom_pty::reap() {}
-                continue;
-            }
-            _ = interrupt.recv() => SignalKind::interrupt(),
-            _ = terminate.recv() => SignalKind::terminate(),
-            _ = hangup.recv() => SignalKind::hangup(),
-        };
-        return Ok(u8::try_from(128 + kind.as_raw_value()).unwrap_or(u8::MAX));
-    }
+    let kind = tokio::select! {
+        _ = interrupt.recv() => SignalKind::interrupt(),
+        _ = terminate.recv() => SignalKind::terminate(),
+        _ = hangup.recv() => SignalKind::hangup(),
+    };
+    Ok(u8::try_from(128 + kind.as_raw_value()).unwrap_or(u8::MAX))
 }
 
 /// Ends every session: nobody could find it again.

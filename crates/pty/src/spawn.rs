@@ -75,8 +75,13 @@ pub fn spawn(program: &Program<'_>, slave: &OwnedFd) -> Result<u32, SpawnError> 
         .stdin(duplicate(slave)?)
         .stdout(duplicate(slave)?)
         .stderr(duplicate(slave)?);
-    let (open_files, umask) = (program.open_files, program.umask);
-    let prepare = move || prepare(cwd.as_fd(), open_files, umask);
+    let (open_files, umask, expendable) = (program.open_files, program.umask, expendable());
+    let prepare = move || {
+        if let Some(score) = &expendable {
+            become_expendable(score);
+        }
+        prepare(cwd.as_fd(), open_files, umask)
+    };
     // SAFETY: `prepare` calls nothing but system calls and functions that may follow a fork; it
     // takes no lock and allocates nothing.
     unsafe { command.pre_exec(prepare) };
@@ -89,6 +94,28 @@ pub fn spawn(program: &Program<'_>, slave: &OwnedFd) -> Result<u32, SpawnError> 
 
 fn duplicate(slave: &OwnedFd) -> Result<OwnedFd, SpawnError> {
     slave.try_clone().map_err(SpawnError::Terminal)
+}
+
+/// How much sooner than us the program is to be ended by a system that is out of memory: what it
+/// takes is its own, and who holds its terminal must be there to tell how it ended.
+const EXPENDABLE: i32 = 100;
+
+/// The most the system knows.
+const MOST_EXPENDABLE: i32 = 1000;
+
+const SCORE: &str = "/proc/self/oom_score_adj";
+
+/// The score the program gets, as the system reads it; none where there are no scores.
+fn expendable() -> Option<String> {
+    let ours: i32 = std::fs::read_to_string(SCORE).ok()?.trim().parse().ok()?;
+    Some((ours + EXPENDABLE).min(MOST_EXPENDABLE).to_string())
+}
+
+/// Runs between fork and exec. A system that refuses leaves things as they are.
+fn become_expendable(score: &str) {
+    if let Ok(file) = rustix::fs::open(SCORE, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty()) {
+        let _refused = rustix::io::write(&file, score.as_bytes());
+    }
 }
 
 /// What the child does before it becomes the program. Its stdio is the terminal already.

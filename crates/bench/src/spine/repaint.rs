@@ -1,4 +1,5 @@
-//! From starting the client until the whole screen of a session is on its terminal.
+//! From starting the client until the whole screen of a session with a full history is on its
+//! terminal.
 
 use std::thread;
 use std::time::Instant;
@@ -14,9 +15,11 @@ use super::terminal::Terminal;
 use super::turns;
 use super::wait::{PATIENCE, REST};
 use crate::inputs;
+use crate::measure::warm_up;
+use crate::screen::HISTORY;
 
 /// The sizes of a small terminal and a large one.
-const SIZES: [(u16, u16); 2] = [(80, 24), (200, 50)];
+const SIZES: [(u16, u16); 2] = [(80, 24), (200, 60)];
 
 const NAME: &str = "painting";
 
@@ -28,7 +31,11 @@ fn at_size(spine: &Spine<'_>, size: Size) -> Result<Row> {
     let home = format!("paint{size}");
     let (ours, tmux) = (spine.ours(&home)?, spine.tmux(&format!("{home}.tmux"))?);
     let rows = rows(size);
-    let file = spine.place.write(&format!("{home}.rows"), rows.join("\n").as_bytes())?;
+    let mut printed = warm_up(HISTORY);
+    printed.retain(|byte| *byte != b'\r');
+    printed.truncate(memchr::memrchr(b'\n', &printed).map_or(0, |end| end + 1));
+    printed.extend_from_slice(rows.join("\n").as_bytes());
+    let file = spine.place.write(&format!("{home}.rows"), &printed)?;
     let done = spine.place.fifo(&format!("{home}.done"))?;
     let argv = print(&file.to_string_lossy(), &done);
     ours.create(&mut ours.connect()?, NAME, &argv, size)?;
@@ -43,7 +50,9 @@ fn at_size(spine: &Spine<'_>, size: Size) -> Result<Row> {
         ],
     )?;
     Ok(Row {
-        what: format!("attach until the screen of {size} is painted, p50"),
+        what: format!(
+            "attach until the screen of {size} is painted, {HISTORY} lines above it, p50"
+        ),
         unit: Unit::Seconds,
         ours: by_ours.p50(),
         peers: vec![("tmux", by_tmux.p50())],
@@ -97,8 +106,8 @@ mod tests {
 
     #[test]
     fn rows_fill_the_screen_and_differ() {
-        let rows = rows(Size::clamped(200, 50));
-        assert_eq!(rows.len(), 50);
+        let rows = rows(Size::clamped(200, 60));
+        assert_eq!(rows.len(), 60);
         assert!(rows.iter().all(|row| row.len() == 199), "{rows:?}");
         assert_ne!(rows[1][7..], rows[2][7..]);
     }

@@ -32,6 +32,7 @@ mod ptywright_cli;
 mod repl;
 mod replay;
 mod run;
+mod service;
 mod slow;
 mod stalled;
 mod steps;
