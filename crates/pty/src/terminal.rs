@@ -1,7 +1,7 @@
 //! A terminal's two ends.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use greenroom_model::Size;
 use rustix::buffer::spare_capacity;
@@ -69,6 +69,12 @@ impl Master {
 impl AsFd for Master {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
+    }
+}
+
+impl AsRawFd for Master {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
     }
 }
 

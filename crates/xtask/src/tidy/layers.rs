@@ -17,6 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("pty", &["model"]),
     ("engine", &["model", "proto", "pty", "screen"]),
     ("store", &["model"]),
+    ("tmux", &["model", "pty"]),
     ("holder", &["model", "proto", "pty"]),
     ("client", &["frame", "model", "proto"]),
     ("door", &[]),
