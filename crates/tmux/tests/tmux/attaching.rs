@@ -111,8 +111,14 @@ async fn who_only_reads_cannot_type_and_does_not_count_for_the_size() {
     reader.write("oops\r").await;
     writer.write("fine\r").await;
     reader.shows("got:fine").await;
-    // It may leave, by tmux's own keys: all it typed before was taken by then.
-    reader.write("\u{2}d").await;
+    // It may leave, by tmux's own keys: all it typed before was taken by then. Keys that come at
+    // once count as pasted, hence one by one.
+    reader.write("\u{2}").await;
+    until("the prefix key", async || {
+        house.ask(&["list-clients", "-F", "#{client_prefix}"]).contains('1')
+    })
+    .await;
+    reader.write("d").await;
     reader.ends().await;
     writer.write("more\r").await;
     writer.shows("got:more").await;

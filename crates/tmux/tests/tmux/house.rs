@@ -131,17 +131,21 @@ impl Viewer {
 
     /// Reads until this text was shown.
     pub(crate) async fn shows(&mut self, text: &str) {
-        let mut from = 0;
-        while !find(&self.shown[from..], text.as_bytes()) {
-            from = self.shown.len().saturating_sub(text.len());
-            let read = within(text, self.attachment.read(&mut self.shown)).await.unwrap();
-            assert!(read > 0, "ended before `{text}`: {}", self.text());
-        }
+        let shown = async {
+            let mut from = 0;
+            while !find(&self.shown[from..], text.as_bytes()) {
+                from = self.shown.len().saturating_sub(text.len());
+                let read = self.attachment.read(&mut self.shown).await.unwrap();
+                assert!(read > 0, "ended before `{text}`: {}", self.text());
+            }
+        };
+        within(text, shown).await;
     }
 
     /// Reads to the end.
     pub(crate) async fn ends(&mut self) {
-        while within("the end", self.attachment.read(&mut self.shown)).await.unwrap() > 0 {}
+        let ended = async { while self.attachment.read(&mut self.shown).await.unwrap() > 0 {} };
+        within("the end", ended).await;
     }
 
     pub(crate) fn text(&self) -> String {
