@@ -1,6 +1,6 @@
 //! Who is connected, as they said and as lists show them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use greenroom_engine::ClientId;
@@ -8,22 +8,39 @@ use greenroom_engine::ClientId;
 /// The longest name or type of a client that is kept.
 const MAX_TEXT: usize = 256;
 
+/// How many clients are remembered that have left: everybody is told who it was that left, and not
+/// everybody is told at once.
+const MAX_DEPARTED: usize = 64;
+
 /// A connected client.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Client {
     pub(crate) kind: String,
     pub(crate) name: String,
     pub(crate) pid: u64,
     pub(crate) connected_ms: u64,
+    /// It speaks our own protocol: it said so.
+    pub(crate) native: bool,
+    /// It is at a session's own socket, in the place of this connection of the same process.
+    pub(crate) stands_for: Option<ClientId>,
+    /// It is at a session's own socket.
+    pub(crate) at_session: bool,
 }
 
 /// All connected clients.
 #[derive(Debug, Default)]
-pub(crate) struct Clients(Mutex<BTreeMap<ClientId, Client>>);
+pub(crate) struct Clients {
+    all: Mutex<BTreeMap<ClientId, Client>>,
+    departed: Mutex<VecDeque<(ClientId, Client)>>,
+}
 
 impl Clients {
     fn all(&self) -> MutexGuard<'_, BTreeMap<ClientId, Client>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn departed(&self) -> MutexGuard<'_, VecDeque<(ClientId, Client)>> {
+        self.departed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn add(&self, id: ClientId, client: Client) {
@@ -31,15 +48,41 @@ impl Clients {
     }
 
     pub(crate) fn remove(&self, id: ClientId) {
-        self.all().remove(&id);
+        let Some(client) = self.all().remove(&id) else { return };
+        let mut departed = self.departed();
+        departed.push_back((id, client));
+        if departed.len() > MAX_DEPARTED {
+            departed.pop_front();
+        }
     }
 
+    /// What is known of a client that is here, or has just left.
     pub(crate) fn get(&self, id: ClientId) -> Option<Client> {
-        self.all().get(&id).cloned()
+        let here = self.all().get(&id).cloned();
+        let left = || self.departed().iter().find(|it| it.0 == id).map(|it| it.1.clone());
+        here.or_else(left)
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.all().len()
+        self.all().values().filter(|it| !it.at_session).count()
+    }
+
+    /// Whether a client speaks our own protocol.
+    pub(crate) fn is_native(&self, id: ClientId) -> bool {
+        self.all().get(&id).is_some_and(|it| it.native)
+    }
+
+    pub(crate) fn set_native(&self, id: ClientId) {
+        if let Some(client) = self.all().get_mut(&id) {
+            client.native = true;
+        }
+    }
+
+    /// The connection of a process that came last.
+    pub(crate) fn of_process(&self, pid: u64) -> Option<(ClientId, Client)> {
+        let all = self.all();
+        let found = all.iter().rev().find(|(_, it)| it.pid == pid && pid != 0 && !it.at_session);
+        found.map(|(id, client)| (*id, client.clone()))
     }
 
     /// Keeps what a client says of itself; what it does not say stays.

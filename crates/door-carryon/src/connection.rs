@@ -13,6 +13,7 @@ use greenroom_door::{Outgoing, Peer, Shutdown};
 use greenroom_engine::{Caller, HouseEvent, Rights, Typed};
 use greenroom_frame::binary::{self, Frame, FrameDecoder, kind};
 use greenroom_frame::rpc;
+use greenroom_model::SessionId;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
@@ -25,6 +26,7 @@ use tokio::task::JoinSet;
 
 use crate::clients::Client;
 use crate::error::RpcError;
+use crate::follows::Follows;
 use crate::methods::{self, Answer};
 use crate::params::{Params, size_of};
 use crate::streams::{Stream, Streams};
@@ -50,6 +52,9 @@ pub(crate) struct Connection {
     pub(crate) streams: Streams,
     /// What happened and was not told yet. Whoever answers tells first.
     untold: Mutex<Receiver<HouseEvent>>,
+    /// What the door announced and was not told yet.
+    announced: Mutex<Receiver<Bytes>>,
+    pub(crate) follows: Follows,
     /// The requests that run, in the order they came.
     requests: Mutex<BTreeMap<u64, Running>>,
     next_request: AtomicU64,
@@ -69,11 +74,16 @@ pub async fn serve(stream: UnixStream, peer: Peer, door: Arc<Door>, shutdown: Sh
     let (reader, writer) = stream.into_split();
     let connection = Arc::new(Connection::new(door, peer));
     let mut wakes = connection.door.engine.events();
+    let mut announced = connection.door.announced.subscribe();
     let reading = read(Arc::clone(&connection), reader);
     let telling = async {
         loop {
-            match wakes.recv().await {
-                Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => connection.tell(),
+            let woken = tokio::select! {
+                woken = wakes.recv() => woken.map(drop),
+                woken = announced.recv() => woken.map(drop),
+            };
+            match woken {
+                Ok(()) | Err(broadcast::error::RecvError::Lagged(_)) => connection.tell(),
                 Err(broadcast::error::RecvError::Closed) => return,
             }
         }
@@ -95,8 +105,10 @@ pub async fn serve(stream: UnixStream, peer: Peer, door: Arc<Door>, shutdown: Sh
         () = ending => {}
     }
     connection.streams.clear();
+    connection.follows.clear();
     connection.out.close();
     connection.door.clients.remove(connection.caller.id);
+    connection.door.sizers.left(connection.caller.id);
 }
 
 impl Connection {
@@ -105,8 +117,9 @@ impl Connection {
         let pid = peer.pid.and_then(|pid| u64::try_from(pid).ok()).unwrap_or(0);
         let connected_ms = methods::now_ms();
         let (kind, name) = ("unknown".to_owned(), String::new());
-        door.clients.add(id, Client { kind, name, pid, connected_ms });
+        door.clients.add(id, Client { kind, name, pid, connected_ms, ..Client::default() });
         let untold = Mutex::new(door.engine.events());
+        let announced = Mutex::new(door.announced.subscribe());
         let name = format!("pid {pid}").into();
         Connection {
             door,
@@ -114,6 +127,8 @@ impl Connection {
             out: Outgoing::default(),
             streams: Streams::default(),
             untold,
+            announced,
+            follows: Follows::default(),
             requests: Mutex::default(),
             next_request: AtomicU64::new(0),
         }
@@ -121,6 +136,7 @@ impl Connection {
 
     /// Tells the client what happened.
     pub(crate) fn tell(&self) {
+        self.tell_announced();
         let mut untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             match untold.try_recv() {
@@ -133,6 +149,32 @@ impl Connection {
                 Err(TryRecvError::Lagged(_)) => {}
                 Err(TryRecvError::Empty | TryRecvError::Closed) => return,
             }
+        }
+    }
+
+    fn tell_announced(&self) {
+        let mut announced = self.announced.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            match announced.try_recv() {
+                Ok(frame) => drop(self.out.push_note(frame)),
+                Err(TryRecvError::Lagged(_)) => {}
+                Err(TryRecvError::Empty | TryRecvError::Closed) => return,
+            }
+        }
+    }
+
+    /// Whether a client of carryOn's is here, which never said that it speaks our own protocol.
+    pub(crate) fn is_foreign(&self) -> bool {
+        !self.door.clients.is_native(self.caller.id)
+    }
+
+    /// A client typed at a session: one of carryOn's is asked for its size if somebody else said theirs
+    /// last.
+    fn typed(&self, session: SessionId, native: &str) {
+        if self.door.sizers.typed(session, self.caller.id) && self.is_foreign() {
+            // An id of a session fits a frame.
+            let request = binary::encode(kind::RESIZE_REQUEST, native, b"").unwrap_or_default();
+            self.out.push([Bytes::from(request)]);
         }
     }
 
@@ -200,7 +242,7 @@ async fn read(connection: Arc<Connection>, mut socket: OwnedReadHalf) {
 
 /// Ends when the client is gone although what it sent is not all read: it may have typed at a
 /// program that never reads. Only asked while a frame takes long.
-async fn hung_up(socket: &OwnedReadHalf) {
+pub(crate) async fn hung_up(socket: &OwnedReadHalf) {
     loop {
         tokio::time::sleep(LOOK_AROUND).await;
         let mut polled = [PollFd::new(socket.as_ref(), PollFlags::RDHUP)];
@@ -245,6 +287,7 @@ async fn take(connection: &Arc<Connection>, frame: Frame, requests: &mut JoinSet
 
 async fn input(connection: &Connection, stream: &Stream, bytes: Bytes) {
     let engine = &connection.door.engine;
+    connection.typed(stream.session, &stream.native);
     let typed = engine.input(&connection.caller, stream.session, stream.subscription, bytes);
     if let Err(error) = typed.await {
         tracing::debug!(%error, "input was not taken");
@@ -255,6 +298,7 @@ async fn input(connection: &Connection, stream: &Stream, bytes: Bytes) {
 async fn stray_input(connection: &Connection, frame: &Frame) {
     let engine = &connection.door.engine;
     let Ok(id) = engine.find(&frame.id) else { return };
+    connection.typed(id, &frame.id);
     let typed = Typed::Bytes(frame.payload.clone());
     if let Err(error) = engine.type_in(&connection.caller, id, typed, false).await {
         tracing::debug!(%error, "input was not taken");
@@ -267,12 +311,12 @@ async fn resize(connection: &Connection, frame: &Frame) {
     let Some(size) = size_of(&value) else { return };
     let stream = connection.streams.by_stream(&frame.id);
     let stream = stream.or_else(|| connection.streams.by_session(&frame.id));
+    let session = stream.as_ref().map_or_else(|| engine.find(&frame.id), |it| Ok(it.session));
+    let Ok(session) = session else { return };
+    connection.door.sizers.sized(session, connection.caller.id);
     let resized = match stream {
-        Some(stream) => engine.sized(stream.session, stream.subscription, size).await,
-        None => match engine.find(&frame.id) {
-            Ok(id) => engine.resize(&connection.caller, id, size).await,
-            Err(error) => Err(error),
-        },
+        Some(stream) => engine.sized(session, stream.subscription, size).await,
+        None => engine.resize(&connection.caller, session, size).await,
     };
     if let Err(error) = resized {
         tracing::debug!(%error, "a size was not taken");

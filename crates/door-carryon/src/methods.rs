@@ -1,8 +1,11 @@
 //! What can be asked: one table, one function a method.
 
 mod attach;
+pub(crate) mod config;
 mod daemon;
+mod project;
 mod read;
+mod remote;
 mod session;
 mod typing;
 mod wait;
@@ -49,7 +52,7 @@ macro_rules! method {
 /// The method that may take for ever.
 pub(crate) const WAIT: &str = "session.wait";
 
-/// The methods, as docs/protocol/native.md lists them.
+/// The methods, as docs/protocol/native.md and docs/protocol/carryon.md list them.
 const METHODS: &[Method] = &[
     method!("greenroom.hello", daemon::hello),
     method!("client.identify", daemon::identify),
@@ -73,7 +76,20 @@ const METHODS: &[Method] = &[
     method!("daemon.status", daemon::status),
     method!("daemon.stop", daemon::stop),
     method!("daemon.logs", daemon::logs),
-    method!("config.reload", daemon::reload),
+    method!("subscribe.cancel", daemon::unfollow),
+    method!("config.get", config::get),
+    method!("config.set", config::set),
+    method!("config.reload", config::reload),
+    method!("config.path", config::path),
+    method!("config.schema", config::schema),
+    method!("local.set-password", config::set_password),
+    method!("project.init", project::init),
+    method!("project.terminals", project::terminals),
+    method!("project.associate", project::associate),
+    method!("project.disassociate", project::disassociate),
+    method!("remote.status", remote::status),
+    method!("remote.devices", remote::devices),
+    method!("compat.serve", daemon::serve_base),
 ];
 
 /// The names of all methods, for the check of the document.
@@ -100,4 +116,11 @@ fn ok() -> Answer {
 pub(crate) fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// Bytes nobody can guess.
+pub(crate) fn random<const LENGTH: usize>() -> Option<[u8; LENGTH]> {
+    let mut bytes = [0; LENGTH];
+    let got = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
+    (got == Ok(LENGTH)).then_some(bytes)
 }

@@ -57,6 +57,12 @@ impl Params {
         Ok(engine.info(&selector)?)
     }
 
+    /// A side of a size, as carryOn reads it: out of range is as good as missing.
+    pub(crate) fn side(&self, name: &str) -> Result<(), RpcError> {
+        let number = self.number(name).filter(|&it| it > 0 && it <= u64::from(u16::MAX));
+        number.map(drop).ok_or_else(|| RpcError::missing(name))
+    }
+
     /// A size, if both sides are there and make sense.
     pub(crate) fn size(&self) -> Result<Option<Size>, RpcError> {
         let (cols, rows) = (self.0.get("cols"), self.0.get("rows"));

@@ -13,7 +13,7 @@ pub(crate) fn client_id(id: ClientId) -> String {
 
 /// A session object.
 pub(crate) fn session(door: &Door, info: &Info) -> Value {
-    let clients: Vec<Value> = info.viewers.iter().map(|viewer| client(door, viewer)).collect();
+    let clients: Vec<Value> = clients(door, info).map(|viewer| client(door, viewer)).collect();
     let mut object = json!({
         "id": info.native_id(),
         "sessionId": info.native_id(),
@@ -25,7 +25,7 @@ pub(crate) fn session(door: &Door, info: &Info) -> Value {
         "created": info.created_ms,
         "lastAttached": info.attached_ms,
         "cwd": info.cwd,
-        "command": command_line(&info.command),
+        "command": command(info),
         "argv": info.command,
         "attachedClients": clients.len(),
         "clients": clients,
@@ -40,6 +40,45 @@ pub(crate) fn session(door: &Door, info: &Info) -> Value {
         state(map, info.state);
     }
     object
+}
+
+/// Who looks at a session. A program that is at the session's own socket and has attached on the daemon's as well
+/// is one client.
+fn clients<'a>(door: &Door, info: &'a Info) -> impl Iterator<Item = &'a Viewer> {
+    let stands_for = |viewer: &Viewer| door.clients.get(viewer.client)?.stands_for;
+    let doubled: Vec<ClientId> = info.viewers.iter().filter_map(stands_for).collect();
+    info.viewers.iter().filter(move |viewer| !doubled.contains(&viewer.client))
+}
+
+/// A session as `state/sessions.json` has it: carryOn's own keys and no others.
+pub(crate) fn saved(door: &Door, info: &Info) -> Value {
+    json!({
+        "id": info.native_id(),
+        "name": info.name,
+        "backend": "native",
+        "pid": info.pid,
+        "created": info.created_ms,
+        "lastAttached": info.attached_ms,
+        "cwd": info.cwd,
+        "command": command(info),
+        "attachedClients": clients(door, info).count(),
+    })
+}
+
+/// The note of a session that was made with a line for a shell.
+const LINE: &str = "carryon.line";
+
+/// What is to be remembered of a session that is made with a line, or without.
+pub(crate) fn notes_of(has_line: bool) -> Vec<(String, String)> {
+    has_line.then(|| (LINE.to_owned(), String::new())).into_iter().collect()
+}
+
+/// What a session runs: the line it was made with, or else its words.
+pub(crate) fn command(info: &Info) -> String {
+    match &info.command[..] {
+        [_, _, line] if info.notes.iter().any(|note| note.0 == LINE) => line.clone(),
+        words => command_line(words),
+    }
 }
 
 fn state(map: &mut Map<String, Value>, state: State) {

@@ -61,6 +61,8 @@ pub(crate) struct Config {
     pub(crate) logs: Logs,
     /// The ptywright door.
     pub(crate) ptywright: Ptywright,
+    /// Whether carryOn's base folder is served.
+    pub(crate) carryon_compat: bool,
     /// Whether programs may set the clipboard of an attached terminal.
     pub(crate) clipboard_write: bool,
     /// The variables that sessions get besides the usual ones.
@@ -173,6 +175,7 @@ impl Config {
             lag_bytes: 0,
             limits: Limits::default(),
             ptywright: Ptywright::default(),
+            carryon_compat: false,
             kill_grace: Duration::ZERO,
             retention: Retention { max_age_ms: 0, max_count: 0, max_bytes: 0 },
             holder_keep_bytes: 0,

@@ -4,13 +4,13 @@
 //! holder's socket to the client's without changing processors on the way. Only the store has a
 //! thread of its own, for the disk may be slow.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use greenroom_door::{Shutdown, bind, own_folder};
-use greenroom_door_carryon::{Daemon, Door, LogEntry, Status};
+use greenroom_door_carryon::{self as native, Daemon, Door, LogEntry, NoPage, Setup, Status};
 use greenroom_door_ptywright as ptywright;
 use greenroom_engine::{Engine, HouseEvent, Options, Refused};
 use greenroom_model::SessionId;
@@ -18,15 +18,15 @@ use greenroom_store::{Keeper, StoreError};
 use tokio::net::UnixListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::oneshot;
-use tracing::Level;
+use tokio::sync::{broadcast, oneshot};
 use tracing::level_filters::LevelFilter;
 
 use crate::archive::{self, Stored};
 use crate::calendar::Calendar;
+use crate::carryon::{self, Around, Carryon};
 use crate::config::{Config, Problem};
 use crate::lock::Lock;
-use crate::logs::{Keep, Logs};
+use crate::logs::{Entry, Keep, Logs};
 use crate::paths::Paths;
 use crate::{environment, host, plugins, serve as private};
 
@@ -54,6 +54,8 @@ struct Affairs {
     calendar: Calendar,
     /// The limit on open files that sessions get back.
     open_files: u64,
+    /// carryOn's base folder.
+    carryon: Carryon,
 }
 
 /// Runs the daemon until it is told to stop. `ready` is called once it can be reached.
@@ -78,11 +80,14 @@ pub(crate) fn run(paths: Paths, ready: impl FnOnce()) -> Result<()> {
 }
 
 fn log(paths: &Paths, config: &Config) -> Result<Logs> {
-    let keep = Keep { files: config.logs.max_files, bytes: config.logs.max_bytes };
-    let (logs, subscriber) = Logs::start(&paths.state, keep, config.logs.level)
+    let (logs, subscriber) = Logs::start(&paths.state, keep_logs(config), config.logs.level)
         .with_context(|| format!("opening the log in `{}`", paths.state.display()))?;
     tracing::subscriber::set_global_default(subscriber).context("starting the log")?;
     Ok(logs)
+}
+
+fn keep_logs(config: &Config) -> Keep {
+    Keep { files: config.logs.max_files, bytes: config.logs.max_bytes }
 }
 
 async fn serve(
@@ -120,11 +125,14 @@ async fn serve(
         started: Instant::now(),
         calendar,
         open_files,
+        carryon: Carryon::default(),
     });
+    let door = open_native(&affairs)?;
     tracing::info!(version = host::VERSION, pid = std::process::id(), "the daemon listens");
     ready();
     tokio::select! {
-        () = listen(&affairs, listener) => {}
+        () = listen(&affairs, &door, listener) => {}
+        () = Arc::clone(&door).tend() => {}
         () = listen_ptywright(&affairs, &ptywright) => {}
         () = watch(&affairs, signals) => {}
         () = retain(&affairs) => {}
@@ -132,6 +140,8 @@ async fn serve(
     }
     // The next daemon makes its own; until then a client sees at once that there is none.
     let _removed = std::fs::remove_file(affairs.paths.socket());
+    door.close();
+    affairs.carryon.close();
     for (path, _) in &ptywright {
         let _removed = std::fs::remove_file(path);
     }
@@ -187,12 +197,32 @@ fn store_session(record: &greenroom_engine::EndedRecord) -> greenroom_store::Ses
     }
 }
 
-async fn listen(affairs: &Arc<Affairs>, listener: UnixListener) {
-    let door = Arc::new(Door::new(affairs.engine.clone(), Arc::clone(affairs) as Arc<dyn Daemon>));
+/// Makes the native door, and serves carryOn's base folder if the configuration wants it.
+fn open_native(affairs: &Arc<Affairs>) -> Result<Arc<Door>> {
+    let paths = &affairs.paths;
+    let base = affairs.config().carryon_compat.then(environment::carryon_base).transpose()?;
+    let (settings, sockets) = match &base {
+        Some(base) => (base.join(native::SETTINGS), base.join(native::SOCKETS)),
+        None => (paths.carryon_settings(), paths.carryon()),
+    };
+    let shutdown = affairs.shutdown.clone();
+    let setup = Setup { settings, sockets, local: Arc::new(NoPage), shutdown };
+    let daemon = Arc::clone(affairs) as Arc<dyn Daemon>;
+    let door = Arc::new(Door::new(affairs.engine.clone(), daemon, setup));
+    affairs.carryon.know(&door);
+    if let Some(base) = base {
+        affairs
+            .serve_base(&base)
+            .map_err(|text| anyhow::anyhow!("{text}; end it, or turn `compat.carryon` off"))?;
+    }
+    Ok(door)
+}
+
+async fn listen(affairs: &Arc<Affairs>, door: &Arc<Door>, listener: UnixListener) {
     let connections = affairs.config().limits.connections;
     let shutdown = affairs.shutdown.clone();
     greenroom_door::serve(&listener, connections, shutdown.clone(), |stream, peer| {
-        greenroom_door_carryon::serve(stream, peer, Arc::clone(&door), shutdown.clone())
+        native::serve(stream, peer, Arc::clone(door), shutdown.clone())
     })
     .await;
 }
@@ -369,16 +399,31 @@ impl Daemon for Affairs {
         self.shutdown.begin();
     }
 
-    fn logs(&self, last: usize, level: Option<&str>) -> Vec<LogEntry> {
-        let level = level.and_then(|level| level.parse().ok()).unwrap_or(LevelFilter::TRACE);
-        let entries = self.logs.tail(last, level);
-        let shown = entries.into_iter().map(|entry| LogEntry {
-            timestamp_ms: entry.timestamp_ms,
-            level: name_of(entry.level),
-            component: entry.component,
-            message: entry.message,
-        });
-        shown.collect()
+    fn logs(&self, last: usize) -> Vec<LogEntry> {
+        self.logs.tail(last, LevelFilter::TRACE).iter().map(Entry::to_wire).collect()
+    }
+
+    fn follow_logs(&self) -> broadcast::Receiver<LogEntry> {
+        self.logs.follow()
+    }
+
+    fn set_log_level(&self, level: &str) {
+        if let Ok(level) = level.parse() {
+            self.logs.set_level(level);
+        }
+    }
+
+    fn set_log_files(&self, files: usize) {
+        self.logs.set_files(files);
+    }
+
+    fn serve_base(&self, base: &Path) -> Result<PathBuf, String> {
+        let connections = self.config().limits.connections;
+        let (engine, shutdown) = (self.engine.clone(), self.shutdown.clone());
+        let around = Around { engine, shutdown, connections };
+        let socket = self.carryon.serve(base, around).map_err(|error| format!("{error:#}"))?;
+        self.logs.also(&base.join(carryon::LOGS), keep_logs(&self.config()));
+        Ok(socket)
     }
 
     fn reload(&self) -> Result<(), String> {
@@ -437,14 +482,4 @@ async fn asked<T: Send + 'static>(
     let (answer, answered) = oneshot::channel();
     ask(Box::new(|result| drop(answer.send(result))));
     Ok(answered.await.context("the store does not answer")??)
-}
-
-fn name_of(level: Level) -> &'static str {
-    match level {
-        Level::ERROR => "error",
-        Level::WARN => "warn",
-        Level::INFO => "info",
-        Level::DEBUG => "debug",
-        Level::TRACE => "trace",
-    }
 }

@@ -27,3 +27,12 @@ pub(crate) fn home() -> std::path::PathBuf {
 pub(crate) fn ptywright_home() -> anyhow::Result<std::path::PathBuf> {
     greenroom_cli::Host::ptywright_home(&crate::host::Program)
 }
+
+/// The folder where carryOn's own clients look.
+pub(crate) fn carryon_base() -> anyhow::Result<std::path::PathBuf> {
+    let set = |name: &str| env::var_os(name).filter(|it| !it.is_empty());
+    let base = set("CARRYON_BASE_DIR").map(std::path::PathBuf::from);
+    let base = base.or_else(|| Some(std::path::PathBuf::from(set("HOME")?).join(".carryon")));
+    let base = base.filter(|base| base.is_absolute());
+    base.ok_or_else(|| anyhow::anyhow!("neither CARRYON_BASE_DIR nor HOME is an absolute path"))
+}

@@ -19,9 +19,11 @@ mod writer;
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::{self, SyncSender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use greenroom_door_carryon::LogEntry;
+use tokio::sync::broadcast;
 use tracing::Subscriber;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
@@ -46,6 +48,9 @@ const OURS: &str = "greenroom";
 /// How many entries may wait for the disk: a burst, at most 8 MiB, and no more.
 const QUEUE_MAX: usize = 1024;
 
+/// How many entries a follower may be behind before it misses some: a burst, at most 2 MiB.
+const FOLLOWED_MAX: usize = 256;
+
 /// How an entry becomes a line.
 pub(crate) type Format = fn(&Entry) -> String;
 
@@ -67,10 +72,42 @@ pub(crate) struct Logs {
 }
 
 /// What the daemon's threads and the writer both know.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shared {
     ring: Mutex<Ring>,
     dropped: writer::Dropped,
+    followed: broadcast::Sender<LogEntry>,
+    wishes: Mutex<Wishes>,
+}
+
+/// What the writer is to do before its next line. Not sent to it: its queue may be full.
+#[derive(Debug, Default)]
+struct Wishes {
+    /// Write to this file as well.
+    also: Option<RotatingFile>,
+    /// Keep so many files.
+    files: Option<usize>,
+}
+
+impl Shared {
+    fn wish(&self) -> MutexGuard<'_, Wishes> {
+        self.wishes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wishes(&self) -> Wishes {
+        std::mem::take(&mut *self.wish())
+    }
+}
+
+impl Default for Shared {
+    fn default() -> Shared {
+        Shared {
+            ring: Mutex::default(),
+            dropped: writer::Dropped::default(),
+            followed: broadcast::Sender::new(FOLLOWED_MAX),
+            wishes: Mutex::default(),
+        }
+    }
 }
 
 impl Logs {
@@ -118,6 +155,22 @@ impl Logs {
     /// Reads the latest `last` entries that are at least as grave as `level`, oldest first.
     pub(crate) fn tail(&self, last: usize, level: LevelFilter) -> Vec<Entry> {
         self.shared.ring.lock().unwrap_or_else(PoisonError::into_inner).tail(last, level)
+    }
+
+    /// What is said from now on.
+    pub(crate) fn follow(&self) -> broadcast::Receiver<LogEntry> {
+        self.shared.followed.subscribe()
+    }
+
+    /// Writes to `folder/daemon.log` as well, from now on.
+    pub(crate) fn also(&self, folder: &Path, keep: Keep) {
+        let file = RotatingFile::new(folder.join(FILE_NAME), keep);
+        self.shared.wish().also = Some(file);
+    }
+
+    /// Keeps so many files from now on, with the one being written.
+    pub(crate) fn set_files(&self, files: usize) {
+        self.shared.wish().files = Some(files);
     }
 
     /// Changes how much is said from now on.

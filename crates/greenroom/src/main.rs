@@ -6,6 +6,7 @@
 
 mod archive;
 mod calendar;
+mod carryon;
 mod config;
 mod daemon;
 mod doctor;

@@ -61,6 +61,16 @@ impl Paths {
         self.run.join("ptywright.sock")
     }
 
+    /// Where sessions have sockets for carryOn's clients, unless a base folder is served.
+    pub(crate) fn carryon(&self) -> PathBuf {
+        self.run.join("carryon")
+    }
+
+    /// carryOn's settings, unless a base folder is served.
+    pub(crate) fn carryon_settings(&self) -> PathBuf {
+        self.state.join("carryon.json")
+    }
+
     /// Where holders listen.
     pub(crate) fn holders(&self) -> PathBuf {
         self.run.join("h")

@@ -10,7 +10,7 @@ use crate::connection::Connection;
 use crate::error::RpcError;
 use crate::params::Params;
 use crate::streams::{self, stream_id};
-use crate::wire;
+use crate::{holders, wire};
 
 /// How many sessions one connection may be attached to.
 const MAX_STREAMS: usize = 256;
@@ -42,12 +42,19 @@ pub(super) async fn attach(it: Arc<Connection>, params: Params) -> Result<Answer
     };
     let subscription = it.door.engine.attach(&it.caller, info.id, attach).await?;
     let native = info.native_id();
-    let value = json!({
+    let mut value = json!({
         "sessionId": native,
         "streamId": stream_id(subscription.id),
         "offset": subscription.start.0,
         "session": wire::session(&it.door, &subscription.info),
     });
+    // Ours have no use for it.
+    if !offsets
+        && it.is_foreign()
+        && let Some(path) = holders::offer(&it.door, &subscription.info)
+    {
+        value["holderSocket"] = path.display().to_string().into();
+    }
     let connection = Arc::clone(&it);
     let then: Box<dyn FnOnce() + Send> =
         Box::new(move || streams::start(&connection, subscription, native, offsets));

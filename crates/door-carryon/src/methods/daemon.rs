@@ -1,15 +1,16 @@
 //! The daemon's own affairs, and a connection's.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use greenroom_engine::{Refused, State};
 use serde_json::{Value, json};
 
-use super::{Answer, ok};
+use super::{Answer, config, ok};
 use crate::connection::Connection;
 use crate::error::RpcError;
 use crate::params::Params;
-use crate::{CAPABILITIES, PROTOCOL};
+use crate::{CAPABILITIES, LogEntry, PROTOCOL, SETTINGS, SOCKETS, follows};
 
 /// How many lines of the log are shown at most.
 const MAX_LOG_LINES: u64 = 10_000;
@@ -23,6 +24,7 @@ pub(super) async fn hello(it: Arc<Connection>, params: Params) -> Result<Answer,
             "this daemon speaks protocol {PROTOCOL}, not {wanted}"
         )));
     }
+    it.door.clients.set_native(it.caller.id);
     let answer = json!({
         "protocol": PROTOCOL,
         "version": status.version,
@@ -59,9 +61,8 @@ pub(super) async fn status(it: Arc<Connection>, _: Params) -> Result<Answer, Rpc
         "ended": sessions.len() - running,
         "clients": it.door.clients.count(),
         "backends": [{"id": "native", "available": true}],
-        "local": {"enabled": false, "running": false, "port": 8384, "expose": false,
-            "password_set": false, "url": "http://127.0.0.1:8384"},
-        "remote": {"enabled": false},
+        "local": config::local(&it.door),
+        "remote": super::remote::state(&it.door),
         "home": status.home,
         "socket": status.socket,
         "storage": {"ok": status.storage_error.is_none(), "error": status.storage_error},
@@ -85,18 +86,49 @@ pub(super) async fn stop(it: Arc<Connection>, _: Params) -> Result<Answer, RpcEr
 
 pub(super) async fn logs(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
     let last = params.number("last").unwrap_or(100).min(MAX_LOG_LINES) as usize;
-    let entries = it.door.daemon.logs(last, params.text("level"));
-    let entries: Vec<Value> = entries
-        .into_iter()
-        .map(|it| {
-            json!({"timestamp": it.timestamp_ms, "level": it.level, "component": it.component,
-                "message": it.message})
-        })
-        .collect();
-    Ok(json!({"entries": entries}).into())
+    let level = params.text("level").map(str::to_owned);
+    let follow = params.flag("follow");
+    if follow && let Err(most) = it.follows.has_room() {
+        return Err(RpcError::invalid(format!("too many subscriptions: at most {most}")));
+    }
+    // In this order: a line said by another thread in between comes twice rather than never.
+    let (following, entries) = (it.door.daemon.follow_logs(), it.door.daemon.logs(last));
+    // The level is carryOn's last thought: of the last lines, those that have it.
+    let wanted = |entry: &&LogEntry| level.as_ref().is_none_or(|level| *level == entry.level);
+    let entries = entries.iter().filter(wanted).map(follows::to_wire);
+    let mut value = json!({"entries": Value::from_iter(entries)});
+    if !follow {
+        return Ok(value.into());
+    }
+    let id = follows::new_id();
+    value["subscriptionId"] = id.as_str().into();
+    value["follow"] = true.into();
+    if let Some(level) = &level {
+        value["level"] = level.as_str().into();
+    }
+    let connection = Arc::clone(&it);
+    let then: Box<dyn FnOnce() + Send> =
+        Box::new(move || follows::start(&connection, id, following, level));
+    Ok(Answer { value, then: Some(then) })
 }
 
-pub(super) async fn reload(it: Arc<Connection>, _: Params) -> Result<Answer, RpcError> {
-    it.door.daemon.reload().map_err(RpcError::invalid)?;
+pub(super) async fn unfollow(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
+    if let Some(id) = params.text("subscriptionId") {
+        it.follows.cancel(id);
+    }
     Ok(ok())
+}
+
+pub(super) async fn serve_base(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
+    let (name, base) = (params.required("name")?, params.required("base")?);
+    if name != "carryon" {
+        return Err(RpcError::invalid(format!("`name` is `carryon`, not `{name}`")));
+    }
+    let base = Path::new(base);
+    if !base.is_absolute() {
+        return Err(RpcError::invalid("`base` must be an absolute path"));
+    }
+    let socket = it.door.daemon.serve_base(base).map_err(RpcError::invalid)?;
+    it.door.use_base(base.join(SETTINGS), base.join(SOCKETS)).await;
+    Ok(json!({"socket": socket.display().to_string()}).into())
 }

@@ -124,7 +124,11 @@ fn matches(screen: &Screen, query: &Query, limit: usize) -> Vec<Value> {
 
 pub(super) async fn scrollback(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
     // carryOn answers with nothing for a session it does not know.
+    if params.0.get("sessionId").is_none_or(Value::is_null) {
+        return Err(RpcError::missing("sessionId"));
+    }
     let Ok(info) = params.session(&it.door.engine) else { return Ok(json!("").into()) };
+    // A redraw has no questions in it, whatever the program asked.
     let look = |screen: &Screen| screen.redraw(Depth::All);
     let bytes = it.door.engine.look(info.id, look).await?;
     Ok(Value::from(String::from_utf8_lossy(&bytes)).into())

@@ -32,23 +32,28 @@ const SIGNALS: &[(&str, i32)] = &[
 const MAX_SIGNAL: u64 = 64;
 
 pub(super) async fn create(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
-    if let Some(backend) = params.text("backend")
-        && backend != "native"
-    {
-        return Err(RpcError::invalid(format!("backend not available: {backend}")));
-    }
     if params.text("device_id").is_some() {
         return Err(RpcError::invalid("remote not connected"));
+    }
+    let settings = &it.door.settings;
+    // What carryOn's clients make by default is not what ours ask for.
+    let usual = it.is_foreign().then(|| settings.text("default.backend"));
+    let backend = params.text("backend").map(str::to_owned).or(usual);
+    if let Some(backend) = backend.filter(|it| it != "native") {
+        return Err(RpcError::invalid(format!("backend not available: {backend}")));
     }
     let program = match (params.texts("argv")?, params.text("command")) {
         (Some(words), _) => Program::Command(words),
         (None, Some(line)) => Program::Line(line.to_owned()),
         (None, None) => Program::Shell,
     };
+    let notes = wire::notes_of(matches!(program, Program::Line(_)));
+    let shell = Some(settings.text("default.shell")).filter(|shell| !shell.is_empty());
     let new = New {
         name: params.text("name").map(str::to_owned),
         program,
-        shell: params.text("shell").map(str::to_owned),
+        shell: params.text("shell").map(str::to_owned).or(shell),
+        notes,
         cwd: params.text("cwd").map(PathBuf::from),
         env: env(&params)?,
         clear_env: params.flag("clearEnv"),
@@ -92,10 +97,26 @@ pub(super) async fn info(it: Arc<Connection>, params: Params) -> Result<Answer, 
 }
 
 pub(super) async fn kill(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
-    let info = params.session(&it.door.engine)?;
+    let info = match params.session(&it.door.engine) {
+        Ok(info) => info,
+        Err(error) if it.is_foreign() => return unknown_to_kill(&params, error),
+        Err(error) => return Err(error),
+    };
     let grace = params.number("graceMs").map(Duration::from_millis);
     it.door.engine.kill(&it.caller, info.id, grace).await?;
     Ok(ok())
+}
+
+/// To kill what is not there is no error for carryOn, as long as it looks like something of its own.
+fn unknown_to_kill(params: &Params, error: RpcError) -> Result<Answer, RpcError> {
+    let id = params.required("sessionId")?;
+    if error.data["kind"] != "not_found" {
+        return Err(error);
+    }
+    if id.starts_with("native-") || id.starts_with("tmux-") {
+        return Ok(ok());
+    }
+    Err(RpcError { message: format!("no backend found for session: {id}"), ..error })
 }
 
 pub(super) async fn signal(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
@@ -126,7 +147,12 @@ pub(super) async fn rename(it: Arc<Connection>, params: Params) -> Result<Answer
 
 pub(super) async fn resize(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
     let info = params.session(&it.door.engine)?;
+    if it.is_foreign() {
+        params.side("cols")?;
+        params.side("rows")?;
+    }
     let size = params.size()?.ok_or_else(|| RpcError::missing("cols"))?;
+    it.door.sizers.sized(info.id, it.caller.id);
     it.door.engine.resize(&it.caller, info.id, size).await?;
     Ok(ok())
 }

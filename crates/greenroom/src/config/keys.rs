@@ -241,6 +241,12 @@ pub(crate) const KEYS: &[Key] = &[
         kind: Kind::Flag { default: false, set: |it, value| it.ptywright.compat = value },
     },
     Key {
+        path: "compat.carryon",
+        live: false,
+        help: "Whether carryOn's clients find the daemon in $CARRYON_BASE_DIR, by default ~/.carryon.",
+        kind: Kind::Flag { default: false, set: |it, value| it.carryon_compat = value },
+    },
+    Key {
         path: "clipboard.write",
         live: true,
         help: "Whether programs may set the clipboard of an attached terminal (OSC 52).",

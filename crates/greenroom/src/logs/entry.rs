@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 use std::time::SystemTime;
 
+use greenroom_door_carryon::LogEntry;
 use jiff::Timestamp;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level};
@@ -53,6 +54,22 @@ impl Entry {
         let at = i64::try_from(self.timestamp_ms).ok();
         let at = at.and_then(|ms| Timestamp::from_millisecond(ms).ok()).unwrap_or_default();
         format!("{at:.3} {:>5} {}: {}\n", self.level.as_str(), self.component, self.message)
+    }
+
+    /// As a door shows it.
+    pub(crate) fn to_wire(&self) -> LogEntry {
+        LogEntry {
+            timestamp_ms: self.timestamp_ms,
+            level: match self.level {
+                Level::ERROR => "error",
+                Level::WARN => "warn",
+                Level::INFO => "info",
+                Level::DEBUG => "debug",
+                Level::TRACE => "trace",
+            },
+            component: self.component.clone(),
+            message: self.message.clone(),
+        }
     }
 
     /// The line of the file, with its end.

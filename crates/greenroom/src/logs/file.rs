@@ -17,6 +17,7 @@ const MODE: u32 = 0o600;
 const FILES_MAX: usize = 100;
 
 /// The file being written and how much is in it.
+#[derive(Debug)]
 pub(super) struct RotatingFile {
     path: PathBuf,
     keep: Keep,
@@ -79,6 +80,10 @@ impl RotatingFile {
 }
 
 impl Sink for RotatingFile {
+    fn keep(&mut self, files: usize) {
+        self.keep.files = files;
+    }
+
     fn write(&mut self, line: &str) -> io::Result<()> {
         let (mut file, mut length) = self.take_open()?;
         if length > 0 && length + line.len() as u64 > self.keep.bytes {

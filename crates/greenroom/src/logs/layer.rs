@@ -27,6 +27,10 @@ impl<S: Subscriber> Layer<S> for Collect {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         let entry = Entry::of(event);
         let line = (self.format)(&entry);
+        if self.shared.followed.receiver_count() > 0 {
+            // Who stopped following meanwhile misses nothing.
+            let _nobody = self.shared.followed.send(entry.to_wire());
+        }
         self.shared.ring.lock().unwrap_or_else(PoisonError::into_inner).push(entry);
         if self.queue.try_send(Message::Line(line)).is_err() {
             self.shared.dropped.add(1);

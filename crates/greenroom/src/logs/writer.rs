@@ -8,7 +8,8 @@ use std::thread;
 
 use tracing::Level;
 
-use super::{Entry, Format, Shared};
+use super::file::RotatingFile;
+use super::{Entry, Format, Shared, Wishes};
 
 /// What the thread is sent.
 #[derive(Debug)]
@@ -23,6 +24,9 @@ pub(super) enum Message {
 pub(super) trait Sink: Send + 'static {
     /// Writes a line, or several, whole or not at all.
     fn write(&mut self, line: &str) -> io::Result<()>;
+
+    /// Keeps so many files from now on, if it keeps files by number.
+    fn keep(&mut self, _files: usize) {}
 }
 
 /// How many lines did not get into the file.
@@ -52,6 +56,7 @@ impl Dropped {
 /// The thread's state.
 pub(super) struct Writer<S> {
     file: S,
+    also: Option<RotatingFile>,
     format: Format,
     shared: Arc<Shared>,
 }
@@ -64,7 +69,7 @@ impl<S: Sink> Writer<S> {
         shared: Arc<Shared>,
         inbox: Receiver<Message>,
     ) -> io::Result<()> {
-        let mut writer = Writer { file, format, shared };
+        let mut writer = Writer { file, also: None, format, shared };
         let run = move || {
             for message in inbox {
                 match message {
@@ -76,8 +81,27 @@ impl<S: Sink> Writer<S> {
         thread::Builder::new().name("logs".to_owned()).spawn(run).map(drop)
     }
 
+    /// Does what was wished for meanwhile.
+    fn heed(&mut self) {
+        let Wishes { also, files } = self.shared.wishes();
+        if also.is_some() {
+            self.also = also;
+        }
+        if let Some(files) = files {
+            self.file.keep(files);
+            if let Some(also) = &mut self.also {
+                also.keep(files);
+            }
+        }
+    }
+
     /// Writes a line; before it, and only together with it, that others are missing, if any are.
     fn line(&mut self, line: &str) {
+        self.heed();
+        if let Some(also) = &mut self.also {
+            // A copy: what it misses is in the file.
+            also.write(line).ok();
+        }
         let (untold, total) = self.shared.dropped.untold();
         let written = if untold == 0 {
             self.file.write(line)

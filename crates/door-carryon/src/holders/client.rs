@@ -1,0 +1,225 @@
+//! One connection to a session's own socket: the screen, then every byte, then the exit code.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use greenroom_door::{Outgoing, Peer};
+use greenroom_engine::{
+    Attach, Caller, Error, Event, Info, Rights, State, Subscription, SubscriptionId,
+};
+use greenroom_model::{Offset, SessionId};
+use greenroom_screen::{Depth, Screen};
+use tokio::io::AsyncReadExt as _;
+use tokio::net::UnixStream;
+use tokio::net::unix::OwnedReadHalf;
+
+use super::frames::{self, Decoder, kind};
+use crate::Door;
+use crate::clients::Client;
+use crate::connection::hung_up;
+use crate::methods::now_ms;
+use crate::wire::command;
+
+/// How many lines above the screen a client gets: what carryOn's ring of 256 KiB holds of text.
+const HISTORY: usize = 2_000;
+
+/// How much is read at once.
+const READ_BYTES: usize = 32 << 10;
+
+/// How long a client has to take its last bytes when the daemon ends.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// What a client is that nobody knows from elsewhere.
+const KIND: &str = "cli";
+
+/// Serves a connection until its end, the session's, or the daemon's.
+pub(super) async fn serve(stream: UnixStream, peer: Peer, door: Arc<Door>, session: SessionId) {
+    let client = door.engine.next_client();
+    let pid = peer.pid.and_then(|pid| u64::try_from(pid).ok()).unwrap_or(0);
+    let asked = door.clients.of_process(pid);
+    let known = asked.as_ref().map(|it| (it.1.kind.clone(), it.1.name.clone()));
+    let (kind, name) = known.unwrap_or_else(|| (KIND.to_owned(), String::new()));
+    let stands_for = asked.map(|it| it.0);
+    let said = Client {
+        kind,
+        name,
+        pid,
+        connected_ms: now_ms(),
+        native: false,
+        stands_for,
+        at_session: true,
+    };
+    door.clients.add(client, said);
+    let name = format!("pid {pid}").into();
+    let caller = Caller { id: client, rights: Rights::ALL, name };
+    let viewing = Viewing { door: Arc::clone(&door), caller, session, out: Outgoing::default() };
+    viewing.run(stream).await;
+    door.clients.remove(client);
+    door.sizers.left(client);
+}
+
+/// A client that looks at a session.
+struct Viewing {
+    door: Arc<Door>,
+    caller: Caller,
+    session: SessionId,
+    out: Outgoing,
+}
+
+impl Viewing {
+    async fn run(&self, stream: UnixStream) {
+        let (mut reader, writer) = stream.into_split();
+        let shutdown = self.door.holders.shutdown.clone();
+        let serving = async {
+            tokio::select! {
+                () = self.show(&mut reader) => {}
+                () = shutdown.begun() => {}
+            }
+            self.out.close();
+            // What is written must be read by somebody within this time.
+            tokio::time::sleep(LAST_WORDS).await;
+        };
+        tokio::select! {
+            _ = self.out.write_to(writer) => {}
+            () = serving => {}
+        }
+    }
+
+    /// Shows the session to its end, or until the client has gone.
+    async fn show(&self, reader: &mut OwnedReadHalf) {
+        let engine = &self.door.engine;
+        let Some(info) = engine.get(self.session) else { return };
+        let attach = Attach { terminal: Some(info.size), history: HISTORY, ..Attach::default() };
+        match engine.attach(&self.caller, self.session, attach).await {
+            Ok(subscription) => {
+                let id = subscription.id;
+                tokio::select! {
+                    () = self.carry(subscription) => {}
+                    () = self.listen(reader, id) => {}
+                }
+            }
+            // Between the answer that named this socket and now.
+            Err(Error::Ended(_)) => self.show_ended().await,
+            Err(error) => tracing::debug!(%error, "a client was not shown a session"),
+        }
+    }
+
+    /// The last screen, and the end.
+    async fn show_ended(&self) {
+        let engine = &self.door.engine;
+        let redraw = |screen: &Screen| screen.redraw(Depth::Lines(HISTORY));
+        let bytes = engine.look(self.session, redraw).await.unwrap_or_default();
+        let Some(info) = engine.get(self.session) else { return };
+        self.greet(&info, Bytes::from(bytes));
+        if let State::Ended(end, _) = info.state {
+            self.out.push(frames::exit(end));
+        }
+        self.out.flushed().await;
+    }
+
+    fn greet(&self, info: &Info, screen: Bytes) {
+        let handshake = frames::handshake(info, &command(info), screen.len());
+        self.out.push([handshake, screen]);
+    }
+
+    /// Everything that happens in the session, cut where the screen was.
+    async fn carry(&self, mut subscription: Subscription) {
+        let (info, mut shown) = (subscription.info.clone(), None);
+        while let Some(event) = subscription.next().await {
+            self.out.room().await;
+            match event {
+                Event::Redraw { at, bytes, .. } if shown.is_none() => {
+                    self.greet(&info, bytes);
+                    shown = Some(at);
+                }
+                Event::Output { end: at, bytes } | Event::Redraw { at, bytes, .. } => {
+                    self.out.push(frames::data(bytes));
+                    shown = Some(at);
+                }
+                Event::Ended(end) => {
+                    self.catch_up(shown.unwrap_or_default()).await;
+                    self.out.push(frames::exit(end));
+                    // The session stays until nothing of it can get lost with the daemon any more.
+                    return self.out.flushed().await;
+                }
+                Event::Title(_)
+                | Event::Cwd(_)
+                | Event::Bell
+                | Event::Mark(_)
+                | Event::Notification { .. }
+                | Event::Progress(_)
+                | Event::Resized(_) => {}
+            }
+        }
+    }
+
+    /// Draws the last screen for a client that was behind when the session ended.
+    async fn catch_up(&self, shown: Offset) {
+        let engine = &self.door.engine;
+        if engine.get(self.session).is_none_or(|info| info.offset <= shown) {
+            return;
+        }
+        if let Ok(bytes) = engine.look(self.session, |screen| screen.redraw(Depth::Screen)).await {
+            self.out.push(frames::data(Bytes::from(bytes)));
+        }
+    }
+
+    /// Takes what the client sends until it has no more.
+    async fn listen(&self, reader: &mut OwnedReadHalf, id: SubscriptionId) {
+        let mut decoder = Decoder::default();
+        loop {
+            loop {
+                match decoder.next() {
+                    Ok(Some((kind, payload))) => tokio::select! {
+                        // Almost every frame is taken at once, and no timer is set.
+                        biased;
+                        () = self.take(kind, payload, id) => {}
+                        () = hung_up(reader) => return,
+                    },
+                    Ok(None) => break,
+                    Err(error) => {
+                        tracing::info!(client = %self.caller.name, %error, "a connection was closed");
+                        return;
+                    }
+                }
+            }
+            decoder.buffer.reserve(READ_BYTES);
+            match reader.read_buf(&mut decoder.buffer).await {
+                Ok(0) | Err(_) => return,
+                Ok(_) => {}
+            }
+        }
+    }
+
+    async fn take(&self, kind: u8, payload: Bytes, id: SubscriptionId) {
+        let (engine, session) = (&self.door.engine, self.session);
+        let taken = match kind {
+            kind::DATA => {
+                if self.door.sizers.typed(session, self.caller.id) {
+                    self.out.push([frames::resize_request()]);
+                }
+                engine.input(&self.caller, session, id, payload).await
+            }
+            kind::RESIZE => match frames::size(&payload) {
+                Some(size) => {
+                    self.door.sizers.sized(session, self.caller.id);
+                    engine.sized(session, id, size).await
+                }
+                None => Ok(()),
+            },
+            kind::STATUS => {
+                self.out.room().await;
+                if let Some(info) = engine.get(session) {
+                    self.out.push(frames::status(&info));
+                }
+                Ok(())
+            }
+            // Frames this version does not know are skipped.
+            _ => Ok(()),
+        };
+        if let Err(error) = taken {
+            tracing::debug!(%error, "a frame was not taken");
+        }
+    }
+}

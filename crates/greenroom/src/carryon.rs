@@ -1,0 +1,165 @@
+//! carryOn's base folder: where its own clients look for the daemon, and for what it leaves there.
+//!
+//! The socket speaks the native protocol; the door knows carryOn's words. Here are the files: who
+//! the daemon is, which sessions there are, what it logs. One folder at a time, from the start or
+//! from the moment somebody asks for it.
+//!
+//! Not here: settings and sockets of sessions, which are in the same folder and the door's.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use greenroom_door::{Shutdown, bind, own_folder};
+use greenroom_door_carryon::{Door, write_whole};
+use greenroom_engine::{Engine, HouseEvent};
+use tokio::sync::broadcast::error::RecvError;
+
+/// The folder of the log.
+pub(crate) const LOGS: &str = "logs";
+
+/// The folder of the list of sessions.
+const STATE: &str = "state";
+
+/// How long after a change the list of sessions is written: several changes are one, and nobody
+/// waits for more than a tenth of a second, which is what carryOn promises.
+const SETTLE: Duration = Duration::from_millis(50);
+
+/// The base folder, if one is served.
+#[derive(Default)]
+pub(crate) struct Carryon {
+    door: OnceLock<Weak<Door>>,
+    served: Mutex<Option<Served>>,
+}
+
+/// A base folder that is served.
+struct Served {
+    base: PathBuf,
+    socket: PathBuf,
+    /// Which file the socket is: somebody may put another in its place.
+    file: (u64, u64),
+}
+
+/// What is around the folder.
+pub(crate) struct Around {
+    pub(crate) engine: Engine,
+    pub(crate) shutdown: Shutdown,
+    pub(crate) connections: usize,
+}
+
+impl Carryon {
+    /// The door that is spoken to in the folder.
+    pub(crate) fn know(&self, door: &Arc<Door>) {
+        // There is one door, made once.
+        self.door.set(Arc::downgrade(door)).ok();
+    }
+
+    fn served(&self) -> MutexGuard<'_, Option<Served>> {
+        self.served.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Serves a folder from now on; gives its socket.
+    ///
+    /// # Errors
+    /// It is somebody else's, or another one is served.
+    pub(crate) fn serve(&self, base: &Path, around: Around) -> Result<PathBuf> {
+        let mut served = self.served();
+        match &*served {
+            Some(it) if it.base == base => return Ok(it.socket.clone()),
+            Some(it) => bail!("`{}` is served already, and only one can be", it.base.display()),
+            None => {}
+        }
+        let door = self.door.get().and_then(Weak::upgrade).context("the daemon is stopping")?;
+        own_folder(base)?;
+        own_folder(&base.join(STATE))?;
+        own_folder(&base.join(LOGS))?;
+        let socket = base.join("daemon.sock");
+        ensure!(
+            std::os::unix::net::UnixStream::connect(&socket).is_err(),
+            "`{}`: somebody listens there already",
+            socket.display()
+        );
+        let listener = bind(&socket)?;
+        let found = fs::symlink_metadata(&socket).context("looking at the socket")?;
+        let pid = pid_file(base);
+        write_whole(&pid, std::process::id().to_string().as_bytes())
+            .with_context(|| format!("writing `{}`", pid.display()))?;
+        let Around { engine, shutdown, connections } = around;
+        let saving = save(engine, Arc::clone(&door), base.join(STATE).join("sessions.json"));
+        tokio::spawn(saving);
+        tokio::spawn(async move {
+            greenroom_door::serve(&listener, connections, shutdown.clone(), |stream, peer| {
+                greenroom_door_carryon::serve(stream, peer, Arc::clone(&door), shutdown.clone())
+            })
+            .await;
+        });
+        tracing::info!(base = %base.display(), "carryOn's base folder is served");
+        let file = (found.dev(), found.ino());
+        *served = Some(Served { base: base.to_owned(), socket: socket.clone(), file });
+        Ok(socket)
+    }
+
+    /// Removes what says that a daemon runs. What it knew stays.
+    pub(crate) fn close(&self) {
+        let Some(served) = self.served().take() else { return };
+        let found = fs::symlink_metadata(&served.socket);
+        if found.is_ok_and(|found| (found.dev(), found.ino()) == served.file) {
+            fs::remove_file(&served.socket).unwrap_or_default();
+        }
+        let pid = pid_file(&served.base);
+        if fs::read_to_string(&pid).is_ok_and(|text| text == std::process::id().to_string()) {
+            fs::remove_file(&pid).unwrap_or_default();
+        }
+    }
+}
+
+fn pid_file(base: &Path) -> PathBuf {
+    base.join("daemon.pid")
+}
+
+/// Writes which sessions there are, at the start and after every change. Nothing is written, and
+/// nothing wakes up, while nothing changes.
+async fn save(engine: Engine, door: Arc<Door>, path: PathBuf) {
+    let mut events = engine.events();
+    let mut written = String::new();
+    loop {
+        let text = serde_json::to_string_pretty(&door.saved_sessions()).unwrap_or_default() + "\n";
+        if text != written {
+            let (to, bytes) = (path.clone(), text.clone());
+            let done = tokio::task::spawn_blocking(move || write_whole(&to, bytes.as_bytes()));
+            match done.await {
+                Ok(Ok(())) => written = text,
+                Ok(Err(error)) => {
+                    tracing::warn!(path = %path.display(), %error, "the list was not written");
+                }
+                // The daemon ends.
+                Err(_) => return,
+            }
+        }
+        loop {
+            match events.recv().await {
+                Ok(event) if concerns(&event) => break,
+                Ok(_) => {}
+                Err(RecvError::Lagged(_)) => break,
+                Err(RecvError::Closed) => return,
+            }
+        }
+        tokio::time::sleep(SETTLE).await;
+    }
+}
+
+/// Whether the list may be another after this.
+fn concerns(event: &HouseEvent) -> bool {
+    match event {
+        HouseEvent::Created(_)
+        | HouseEvent::Renamed { .. }
+        | HouseEvent::Attached(..)
+        | HouseEvent::Detached(..)
+        | HouseEvent::Ended(..)
+        | HouseEvent::Forgotten(_) => true,
+        HouseEvent::Resized(..) | HouseEvent::Title(..) | HouseEvent::Bell(_) => false,
+    }
+}
