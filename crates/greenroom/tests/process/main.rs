@@ -12,6 +12,7 @@
 
 mod access;
 mod attach;
+mod carryon;
 mod claude;
 mod cli;
 mod clock;
