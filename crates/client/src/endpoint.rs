@@ -120,15 +120,8 @@ impl Endpoint {
     /// Refuses a folder or a socket that may be somebody else's.
     fn check(&self) -> Result<(), Error> {
         let folder = self.path.parent().unwrap_or(Path::new("/"));
-        let about = folder.symlink_metadata().map_err(|error| self.unreachable(error))?;
-        if !about.is_dir() {
-            return Err(not_ours(folder, "it is not a folder (a link is not followed)".into()));
-        }
-        check_owner(folder, about.uid())?;
-        if about.mode() & OTHERS_WRITE != 0 {
-            let mode = about.mode() & 0o777;
-            return Err(not_ours(folder, format!("others may write to it (mode {mode:o})")));
-        }
+        folder.symlink_metadata().map_err(|error| self.unreachable(error))?;
+        check_folder(folder)?;
         let about = self.path.symlink_metadata().map_err(|error| self.unreachable(error))?;
         if !about.file_type().is_socket() {
             return Err(not_ours(&self.path, "it is not a socket".into()));
@@ -142,6 +135,21 @@ impl Endpoint {
             _ => Error::Unreachable { path: self.path.clone(), source },
         }
     }
+}
+
+/// Refuses a folder in which others could put something in the place of something else.
+pub(crate) fn check_folder(folder: &Path) -> Result<(), Error> {
+    let about = folder.symlink_metadata();
+    let about = about.map_err(|source| Error::Unreachable { path: folder.to_owned(), source })?;
+    if !about.is_dir() {
+        return Err(not_ours(folder, "it is not a folder (a link is not followed)".into()));
+    }
+    check_owner(folder, about.uid())?;
+    if about.mode() & OTHERS_WRITE != 0 {
+        let mode = about.mode() & 0o777;
+        return Err(not_ours(folder, format!("others may write to it (mode {mode:o})")));
+    }
+    Ok(())
 }
 
 fn check_owner(path: &Path, owner: u32) -> Result<(), Error> {

@@ -70,6 +70,18 @@ pub enum Error {
         /// What is missing.
         field: &'static str,
     },
+    /// Another machine cannot be reached, or cannot do what is needed.
+    #[error("host `{host}`: {why}")]
+    Machine {
+        /// What the person calls it.
+        host: String,
+        /// What kind of error.
+        kind: ErrorKind,
+        /// What is wrong, in words of ours, of `ssh` or of the far program.
+        why: String,
+        /// What to do about it, if that is known.
+        hint: Option<String>,
+    },
     /// The daemon said no.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -144,8 +156,8 @@ impl ErrorKind {
         }
     }
 
-    /// The kind a daemon names; a name of a later version is [`ErrorKind::Internal`].
-    fn from_wire(name: &str) -> ErrorKind {
+    /// The kind a daemon names, or the program of another machine; a name of a later version is [`ErrorKind::Internal`].
+    pub(crate) fn from_wire(name: &str) -> ErrorKind {
         match name {
             "not_found" => ErrorKind::NotFound,
             "ambiguous" => ErrorKind::Ambiguous,
@@ -158,6 +170,8 @@ impl ErrorKind {
             "lost" => ErrorKind::Lost,
             "spawn" => ErrorKind::Spawn,
             "storage" => ErrorKind::Storage,
+            "unreachable" => ErrorKind::Unreachable,
+            "protocol" => ErrorKind::Protocol,
             _ => ErrorKind::Internal,
         }
     }
@@ -177,6 +191,7 @@ impl Error {
             | Error::Frame(_)
             | Error::Message(_)
             | Error::Answer { .. } => ErrorKind::Protocol,
+            Error::Machine { kind, .. } => *kind,
             Error::Refused(refusal) => refusal.kind,
         }
     }
@@ -195,6 +210,7 @@ impl Error {
             Error::Lost(_) => "`greenroom logs` may say why",
             Error::Silent { .. } => "`greenroom daemon restart` starts a new one; sessions live on",
             Error::Frame(_) | Error::Message(_) => "`greenroom doctor` compares the versions",
+            Error::Machine { hint, .. } => return hint.clone(),
             Error::Refused(refusal) => return refusal.hint.clone(),
         };
         Some(hint.to_owned())

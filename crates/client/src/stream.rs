@@ -39,7 +39,7 @@ pub enum Lag {
 }
 
 /// One attached session.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Stream {
     id: String,
     /// The session's id, as frames about it carry it.
@@ -168,6 +168,12 @@ impl Stream {
     /// Keeps the size for when the stream is resumed.
     pub fn keep_size(&mut self, size: Size) {
         self.options.size = Some(size);
+    }
+
+    /// The size it was told, if it has one.
+    #[must_use]
+    pub fn size(&self) -> Option<Size> {
+        self.options.size
     }
 
     /// Its id on this connection.
