@@ -1,12 +1,14 @@
 //! What a verb is given: the host, the output, and a way to the daemon.
 
-use greenroom_client::{Connection, Endpoint, Error, Identity};
+use greenroom_client::{Connection, Endpoint, Error, Identity, Reach, Tunnel};
 use greenroom_model::Size;
 use serde_json::Value;
 
 use crate::failure::{Failure, Result};
 use crate::host::{Host, Paths, Settings};
+use crate::machines::Chosen;
 use crate::output::Output;
+use crate::terminal;
 
 /// What a verb is given.
 pub(crate) struct Context<'a> {
@@ -14,11 +16,18 @@ pub(crate) struct Context<'a> {
     pub(crate) host: &'a dyn Host,
     /// Where it writes to.
     pub(crate) output: &'a Output,
+    /// Whose daemon is meant.
+    pub(crate) chosen: Chosen,
 }
 
 impl<'a> Context<'a> {
+    /// For a verb about this machine.
     pub(crate) fn new(host: &'a dyn Host, output: &'a Output) -> Context<'a> {
-        Context { host, output }
+        Context::about(host, output, Chosen::default())
+    }
+
+    pub(crate) fn about(host: &'a dyn Host, output: &'a Output, chosen: Chosen) -> Context<'a> {
+        Context { host, output, chosen }
     }
 
     pub(crate) fn paths(&self) -> Result<Paths> {
@@ -30,20 +39,52 @@ impl<'a> Context<'a> {
         settings.map_err(|failure| failure.hint("`greenroom config check` names every mistake"))
     }
 
+    /// The daemon of this machine.
     pub(crate) fn endpoint(&self) -> Result<Endpoint> {
         Ok(Endpoint::new(self.paths()?.socket))
+    }
+
+    /// The line to the other machine, if one is meant.
+    pub(crate) fn tunnel(&self) -> Result<Option<Tunnel>> {
+        let Some(machine) = &self.chosen.machine else { return Ok(None) };
+        let tunnel = Tunnel::new(machine.clone(), &self.paths()?.run);
+        Ok(Some(if terminal::has_person() { tunnel.asking() } else { tunnel }))
+    }
+
+    /// The way to the daemon that is meant.
+    pub(crate) fn reach(&self) -> Result<Reach> {
+        Ok(match self.tunnel()? {
+            Some(tunnel) => Reach::There(tunnel),
+            None => Reach::Here(self.endpoint()?),
+        })
+    }
+
+    /// How a person calls this program to have the same daemon.
+    pub(crate) fn program(&self) -> String {
+        match &self.chosen.machine {
+            Some(machine) => format!("greenroom --host {}", machine.name),
+            None => "greenroom".to_owned(),
+        }
+    }
+
+    /// Why the daemon could not be reached. What `ssh` said may quote a command with secrets in it.
+    pub(crate) fn failed(&self, error: Error) -> Failure {
+        let is_quoted = matches!(error, Error::Machine { .. });
+        let failure = Failure::from(error);
+        if is_quoted { failure.redacted(|text| self.host.redact(text)) } else { failure }
     }
 
     /// Connects; starts a daemon if there is none. Sessions may live without one, so that even
     /// who only looks needs it.
     pub(crate) fn connect(&self) -> Result<Connection> {
         let mut start = || self.start_daemon();
-        Ok(self.endpoint()?.connect_or_start(&identity(), &mut start)?)
+        let connected = self.reach()?.connect_or_start(&identity(), &mut start);
+        connected.map_err(|error| self.failed(error))
     }
 
     /// Connects to a daemon that runs.
     pub(crate) fn connect_to_running(&self) -> Result<Connection> {
-        Ok(self.endpoint()?.connect(&identity())?)
+        self.reach()?.connect(&identity()).map_err(|error| self.failed(error))
     }
 
     /// Starts a daemon; the error is its own text.

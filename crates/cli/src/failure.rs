@@ -47,7 +47,7 @@ pub(crate) enum FailureKind {
 
 impl FailureKind {
     /// The code to exit with (DESIGN §6). No `_` arm: a new kind is decided here.
-    pub(crate) fn exit(self) -> Exit {
+    pub(crate) const fn exit(self) -> Exit {
         Exit(match self {
             FailureKind::Quiet => 0,
             FailureKind::System => 1,
@@ -99,6 +99,12 @@ impl Failure {
     /// Says what to do next.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Failure {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// With its text as something that hides secrets leaves it.
+    pub(crate) fn redacted(mut self, redact: impl Fn(&str) -> String) -> Failure {
+        self.message = redact(&self.message);
         self
     }
 

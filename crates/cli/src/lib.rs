@@ -8,6 +8,7 @@
 //! - `context` what a verb is given; `select` which session is meant when none is named;
 //! - `attached` the poll loops of a person's terminal and of `run`, on top of `link`, which
 //!   reconnects; `input` what a person types; `terminal` the person's terminal;
+//! - `machines` the other machines whose daemons can be meant instead of this one's;
 //! - `ptywright` the command line of that program, for scripts that start it;
 //! - `failure`, `output`, `table`, `plain` what is said and how.
 //!
@@ -21,6 +22,7 @@ mod failure;
 mod host;
 mod input;
 mod link;
+mod machines;
 mod moment;
 mod output;
 mod plain;
@@ -40,6 +42,7 @@ use clap::error::ErrorKind;
 use args::Arguments;
 use context::Context;
 use failure::{Exit, Failure, FailureKind};
+use machines::Chosen;
 use output::Output;
 
 pub use host::{DEFAULT_DETACH_KEY, Finding, Framing, Host, Paths, Serve, Settings, Transport};
@@ -56,16 +59,21 @@ pub fn main(host: &dyn Host) -> ExitCode {
         Output::new(wants_json, host.variable("NO_COLOR").is_some_and(|it| !it.is_empty()));
     let code = match Arguments::try_parse_from(args) {
         Ok(arguments) => {
-            let context = Context::new(host, &output);
-            let done = match arguments.verb {
-                Some(verb) => verb.run(&context),
-                None => verbs::attach::default_session(&context),
-            };
-            done.unwrap_or_else(|failure| report(&output, &failure))
+            perform(arguments, host, &output).unwrap_or_else(|failure| report(&output, &failure))
         }
         Err(error) => misread(&output, &error),
     };
     ExitCode::from(code.0)
+}
+
+/// Does what was asked for, on the machine that is meant.
+fn perform(arguments: Arguments, host: &dyn Host, output: &Output) -> failure::Result<Exit> {
+    let chosen = Chosen::new(&arguments, host)?;
+    let context = Context::about(host, output, chosen);
+    match arguments.verb {
+        Some(verb) => verb.run(&context),
+        None => verbs::attach::default_session(&context),
+    }
 }
 
 /// Whether the program was started under this name, wherever the link is.

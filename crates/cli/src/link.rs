@@ -2,13 +2,16 @@
 //!
 //! While the daemon is gone the link is *down*: it tries again with growing pauses, first hoping
 //! that somebody restarts the daemon (with a newer program, perhaps), then starting it itself. Typed
-//! input is kept meanwhile. The stream goes on at the offset reached. Used by the loops in
-//! `attached`; not here: what is drawn, and telling the person.
+//! input is kept meanwhile. The stream goes on at the offset reached. The way to another machine is
+//! made anew beside the loop (`attempt`), which goes on. Used by the loops in `attached`; not here:
+//! what is drawn, and telling the person.
+
+mod attempt;
 
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::time::{Duration, Instant};
 
-use greenroom_client::{Connection, Endpoint, Error, ErrorKind, Event, Received, Refusal, Stream};
+use greenroom_client::{Connection, Error, ErrorKind, Event, Reach, Received, Refusal, Stream};
 use greenroom_model::Size;
 use rustix::event::PollFlags;
 use serde_json::{Value, json};
@@ -16,9 +19,13 @@ use serde_json::{Value, json};
 use crate::context::{Context, identity};
 use crate::failure::{Failure, FailureKind, Result};
 use crate::plain::plain;
+use attempt::{Attempt, Tried};
 
 /// How long a daemon may be gone: a machine under load, or a person who stops it to look at it.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
+
+/// How long another machine may be gone: a train in a tunnel, or somebody who walks to another room.
+const LINE_GIVE_UP_AFTER: Duration = Duration::from_secs(600);
 
 /// How long somebody else may take to restart the daemon before we do: who restarts it may well
 /// have a newer one.
@@ -33,6 +40,9 @@ const FIRST_PAUSE: Duration = Duration::from_millis(5);
 /// The longest pause: between the two it is a quarter of the time the daemon has been gone.
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
+/// The longest pause before another machine is tried again, which takes an `ssh` each time.
+const LONGEST_LINE_PAUSE: Duration = Duration::from_secs(3);
+
 /// How much typed input is kept while the link is down: nobody types more, and a paste may be large.
 const MAX_KEPT: usize = 1 << 20;
 
@@ -42,7 +52,7 @@ const FAREWELL: Duration = Duration::from_millis(500);
 /// An attached stream and its connection, if there is one.
 pub(crate) struct Link<'a> {
     context: &'a Context<'a>,
-    endpoint: Endpoint,
+    reach: Reach,
     stream: Stream,
     state: State,
     /// Input that no daemon has got whole.
@@ -57,6 +67,8 @@ enum State {
 struct Down {
     since: Instant,
     next: Instant,
+    /// The attempt under way, if it is not made in one go.
+    attempt: Option<Attempt>,
 }
 
 impl<'a> Link<'a> {
@@ -66,11 +78,16 @@ impl<'a> Link<'a> {
         stream: Stream,
     ) -> Result<Link<'a>> {
         let state = State::Up(Box::new(connection));
-        Ok(Link { context, endpoint: context.endpoint()?, stream, state, kept: Vec::new() })
+        Ok(Link { context, reach: context.reach()?, stream, state, kept: Vec::new() })
     }
 
     pub(crate) fn stream(&self) -> &Stream {
         &self.stream
+    }
+
+    /// Who is waited for while the link is down.
+    pub(crate) fn awaited(&self) -> &str {
+        self.reach.host().unwrap_or("the daemon")
     }
 
     /// Since when the daemon is gone, if it is.
@@ -91,7 +108,12 @@ impl<'a> Link<'a> {
 
     /// What to poll for; nothing while there is no connection or nothing to do.
     pub(crate) fn polled(&self, reads: bool) -> Option<(BorrowedFd<'_>, PollFlags)> {
-        let State::Up(connection) = &self.state else { return None };
+        let connection = match &self.state {
+            State::Up(connection) => connection,
+            State::Down(down) => {
+                return down.attempt.as_ref().map(|it| (it.as_fd(), PollFlags::IN));
+            }
+        };
         let mut flags = PollFlags::empty();
         flags.set(PollFlags::IN, reads);
         flags.set(PollFlags::OUT, connection.has_unsent());
@@ -102,6 +124,8 @@ impl<'a> Link<'a> {
     pub(crate) fn deadline(&self) -> Option<Instant> {
         match &self.state {
             State::Up(_) => None,
+            // Who waits for an attempt is woken by it.
+            State::Down(Down { attempt: Some(_), .. }) => None,
             State::Down(down) => Some(down.next),
         }
     }
@@ -195,73 +219,115 @@ impl<'a> Link<'a> {
             Error::Lost(_) | Error::Silent { .. } => {}
             other => return Err(self.gone(other)),
         }
-        self.state = State::Down(Down { since: now, next: now });
+        self.state = State::Down(Down { since: now, next: now, attempt: None });
         Ok(())
     }
 
     /// Tries to reconnect, if it is time to; true if the daemon is back.
     pub(crate) fn retry(&mut self, now: Instant) -> Result<bool> {
-        let State::Down(down) = &self.state else { return Ok(false) };
-        if now < down.next {
-            return Ok(false);
-        }
-        let since = down.since;
-        match self.reconnect(now.saturating_duration_since(since)) {
-            Ok(connection) => {
-                self.state = State::Up(Box::new(connection));
-                self.send_kept(now).map(|()| true)
+        let State::Down(down) = &mut self.state else { return Ok(false) };
+        let down_for = now.saturating_duration_since(down.since);
+        let tried = match &down.attempt {
+            None if now < down.next => return Ok(false),
+            None => self.try_now(down_for)?,
+            Some(attempt) => {
+                let tried = attempt.take();
+                down.attempt = down.attempt.take().filter(|_| tried.is_none());
+                tried
             }
-            Err(error) if is_passing(&error, now - since) => {
+        };
+        match tried {
+            None => Ok(false),
+            Some(Ok((connection, stream))) => self.back(connection, stream, now).map(|()| true),
+            Some(Err(error)) if self.is_passing(&error, down_for) => {
                 self.try_later();
                 Ok(false)
             }
-            Err(error) => Err(self.gone(error)),
+            Some(Err(error)) => Err(self.gone(error)),
         }
     }
 
-    fn reconnect(&mut self, down_for: Duration) -> std::result::Result<Connection, Error> {
-        let mut connection = if down_for < START_AFTER {
-            self.endpoint.connect(&identity())?
-        } else {
+    /// Tries to reconnect; nothing is given yet if that takes a while.
+    fn try_now(&mut self, down_for: Duration) -> Result<Option<Tried>> {
+        let start = down_for >= START_AFTER;
+        match (&self.reach, &mut self.state) {
+            (Reach::There(_), State::Down(down)) => {
+                let attempt = Attempt::begin(&self.reach, self.stream.clone(), start);
+                let attempt = attempt.map_err(|error| Failure::system("reconnecting", &error))?;
+                down.attempt = Some(attempt);
+                Ok(None)
+            }
+            _ => Ok(Some(self.reconnect(start))),
+        }
+    }
+
+    fn reconnect(&self, start: bool) -> Tried {
+        let mut connection = if start {
             let mut start = || self.context.start_daemon();
-            self.endpoint.connect_or_start(&identity(), &mut start)?
+            self.reach.connect_or_start(&identity(), &mut start)?
+        } else {
+            self.reach.connect(&identity())?
         };
-        self.stream.resume(&mut connection)?;
-        Ok(connection)
+        let mut stream = self.stream.clone();
+        stream.resume(&mut connection)?;
+        Ok((connection, stream))
+    }
+
+    /// Goes on with the stream over a new connection.
+    fn back(&mut self, connection: Connection, stream: Stream, now: Instant) -> Result<()> {
+        let size = self.stream.size();
+        self.stream = stream;
+        self.state = State::Up(Box::new(connection));
+        // It may have changed while that was on its way.
+        if let Some(size) = size.filter(|it| self.stream.size() != Some(*it)) {
+            self.resize(size, now)?;
+        }
+        self.send_kept(now)
     }
 
     fn try_later(&mut self) {
         if let State::Down(down) = &mut self.state {
             let now = Instant::now();
-            down.next = now + ((now - down.since) / 4).clamp(FIRST_PAUSE, LONGEST_PAUSE);
+            let longest =
+                if self.reach.host().is_some() { LONGEST_LINE_PAUSE } else { LONGEST_PAUSE };
+            down.next = now + ((now - down.since) / 4).clamp(FIRST_PAUSE, longest);
         }
+    }
+
+    /// Whether an error may be gone when it is tried again.
+    fn is_passing(&self, error: &Error, down_for: Duration) -> bool {
+        let bound = match error.kind() {
+            ErrorKind::Unreachable if self.reach.host().is_some() => LINE_GIVE_UP_AFTER,
+            ErrorKind::Unreachable | ErrorKind::Busy | ErrorKind::Limit => GIVE_UP_AFTER,
+            ErrorKind::NotFound | ErrorKind::Internal => UNKNOWN_FOR,
+            _ => return false,
+        };
+        down_for < bound
     }
 
     /// The failure that ends it, with how to get back.
     fn gone(&self, error: Error) -> Failure {
         let number = self.stream.session().number;
+        let program = self.context.program();
         match error {
             Error::Refused(Refusal { kind: ErrorKind::NotFound, .. }) => {
                 let name = plain(&self.stream.session().name);
                 let message = format!("session {number} `{name}` is gone: {error}");
                 Failure::new(FailureKind::Daemon(ErrorKind::Lost), message)
-                    .hint("`greenroom logs` may say why")
+                    .hint(format!("`{program} logs` may say why"))
             }
-            error if error.kind() == ErrorKind::Unreachable => Failure::from(error)
-                .hint(format!("the session may live on: `greenroom attach {number}` looks for it")),
+            // With another machine also its no: it may have asked for a password to let us in.
+            error
+                if error.kind() == ErrorKind::Unreachable
+                    || matches!(error, Error::Machine { .. }) =>
+            {
+                self.context.failed(error).hint(format!(
+                    "the session may live on: `{program} attach {number}` looks for it"
+                ))
+            }
             error => error.into(),
         }
     }
-}
-
-/// Whether an error may be gone when it is tried again.
-fn is_passing(error: &Error, down_for: Duration) -> bool {
-    let bound = match error.kind() {
-        ErrorKind::Unreachable | ErrorKind::Busy | ErrorKind::Limit => GIVE_UP_AFTER,
-        ErrorKind::NotFound | ErrorKind::Internal => UNKNOWN_FOR,
-        _ => return false,
-    };
-    down_for < bound
 }
 
 /// The smallest question there is: whoever answers it is alive.

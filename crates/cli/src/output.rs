@@ -87,6 +87,11 @@ impl Output {
         io::stderr().write_all(text.as_bytes()).unwrap_or_default();
     }
 
+    /// Passes on what another program complained about, to standard error.
+    pub(crate) fn complaint(&self, text: &str) {
+        io::stderr().write_all(text.as_bytes()).unwrap_or_default();
+    }
+
     /// The text with its style, if this is a terminal that shows styles.
     pub(crate) fn styled(&self, style: Style, text: &str) -> String {
         match style.code() {

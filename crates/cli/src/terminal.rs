@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use greenroom_model::Size;
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::stdio::{stdin, stdout};
+use rustix::stdio::{stderr, stdin, stdout};
 use rustix::termios::{isatty, tcgetwinsize};
 
 pub(crate) use raw::Raw;
@@ -23,6 +23,11 @@ pub(crate) use writer::Writer;
 /// Whether a person sits here: input and output are a terminal.
 pub(crate) fn is_there() -> bool {
     isatty(stdin()) && isatty(stdout())
+}
+
+/// Whether a person can be asked something, whatever the output is for.
+pub(crate) fn has_person() -> bool {
+    isatty(stdin()) || isatty(stderr())
 }
 
 /// The size of the terminal, if there is one that knows.

@@ -7,6 +7,7 @@ mod config;
 mod daemon;
 mod doctor;
 mod forget;
+mod host;
 mod info;
 mod key;
 mod kill;
@@ -50,6 +51,7 @@ pub(crate) enum Verb {
     Repl(repl::Repl),
     Logs(logs::Logs),
     Daemon(daemon::Daemon),
+    Host(host::Host),
     Config(config::Config),
     Doctor(doctor::Doctor),
     Compat(compat::Compat),
@@ -57,7 +59,48 @@ pub(crate) enum Verb {
     Man(man::Man),
 }
 
+/// Where a verb can be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// On any machine.
+    Anywhere,
+    /// On several at once.
+    Everywhere,
+    /// Only on this one; with the name of the verb.
+    Here(&'static str),
+}
+
 impl Verb {
+    /// Where it can be done. No `_` arm: a new verb is decided here.
+    pub(crate) fn place(&self) -> Place {
+        match self {
+            Verb::Ls(_) => Place::Everywhere,
+            Verb::Daemon(verb) => verb.place(),
+            Verb::New(_)
+            | Verb::Attach(_)
+            | Verb::Info(_)
+            | Verb::Kill(_)
+            | Verb::Rename(_)
+            | Verb::Resize(_)
+            | Verb::Forget(_)
+            | Verb::Send(_)
+            | Verb::Key(_)
+            | Verb::Read(_)
+            | Verb::Search(_)
+            | Verb::Wait(_)
+            | Verb::Run(_)
+            | Verb::Logs(_)
+            | Verb::Doctor(_) => Place::Anywhere,
+            Verb::Serve(_) => Place::Here("serve"),
+            Verb::Repl(_) => Place::Here("repl"),
+            Verb::Host(_) => Place::Here("host"),
+            Verb::Config(_) => Place::Here("config"),
+            Verb::Compat(_) => Place::Here("compat"),
+            Verb::Completions(_) => Place::Here("completions"),
+            Verb::Man(_) => Place::Here("man"),
+        }
+    }
+
     pub(crate) fn run(self, context: &Context<'_>) -> Result<Exit> {
         match self {
             Verb::New(verb) => verb.run(context),
@@ -78,6 +121,7 @@ impl Verb {
             Verb::Repl(verb) => verb.run(context),
             Verb::Logs(verb) => verb.run(context),
             Verb::Daemon(verb) => verb.run(context),
+            Verb::Host(verb) => verb.run(context),
             Verb::Config(verb) => verb.run(context),
             Verb::Doctor(verb) => verb.run(context),
             Verb::Compat(verb) => verb.run(context),

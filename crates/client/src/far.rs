@@ -55,12 +55,6 @@ impl Far {
     pub(crate) fn from_said(said: &Said) -> Result<Far, Problem> {
         match said.code {
             0 => Far::from_wire(&said.out),
-            126 | 127 => Err(Problem::new(
-                ErrorKind::Unreachable,
-                format!("greenroom cannot be run there: {}", words(&said.err)),
-                "install it there, or say where it is: \
-                 `greenroom host add NAME DESTINATION --program PATH`",
-            )),
             code => Err(failed(code, &said.err)),
         }
     }
@@ -90,6 +84,16 @@ impl Far {
         let running = answer["running"].as_bool().unwrap_or_default();
         Ok(Far { socket: socket.into(), running, version })
     }
+}
+
+/// Why there was no far program to say anything, if there was none: so every shell tells of it.
+pub(crate) fn no_program(said: &Said) -> Option<Problem> {
+    matches!(said.code, 126 | 127).then(|| {
+        let why = format!("greenroom cannot be run there: {}", words(&said.err));
+        let hint = "install it there, or say where it is: \
+                    `greenroom host add NAME DESTINATION --program PATH`";
+        Problem::new(ErrorKind::Unreachable, why, hint)
+    })
 }
 
 /// The far program failed; as it was asked with `--json`, it says why in a way we understand.
@@ -130,8 +134,11 @@ pub(crate) fn line_failed(err: &str) -> Problem {
         let hint = "connect once with `ssh HOST` at a terminal, and look at its key";
         return Problem::new(ErrorKind::Denied, why, hint);
     }
-    if says(&["Permission denied", "Too many authentication failures", "No supported authentication"])
-    {
+    if says(&[
+        "Permission denied",
+        "Too many authentication failures",
+        "No supported authentication",
+    ]) {
         let why = format!("it does not let you in: {why}");
         let hint = "at a terminal `ssh` can ask for a password; or add your key there, or name \
                     another one: `greenroom host add NAME DESTINATION --identity FILE`";
@@ -165,7 +172,8 @@ mod tests {
 
     #[test]
     fn the_answer_is_found_behind_what_start_up_files_print() {
-        let out = "welcome\n{\"x\":1}\n{\"socket\":\"/r/g.sock\",\"running\":true,\"version\":\"1\"}\n";
+        let out =
+            "welcome\n{\"x\":1}\n{\"socket\":\"/r/g.sock\",\"running\":true,\"version\":\"1\"}\n";
         let far = Far::from_said(&said(0, out, "")).unwrap();
         assert_eq!((far.socket.to_str(), far.running), (Some("/r/g.sock"), true));
     }
@@ -174,7 +182,8 @@ mod tests {
     fn every_failure_says_what_kind_it_is() {
         let kind =
             |code, out: &str, err: &str| Far::from_said(&said(code, out, err)).unwrap_err().kind;
-        assert_eq!(kind(127, "", "sh: greenroom: not found"), ErrorKind::Unreachable);
+        let absent = no_program(&said(127, "", "sh: greenroom: not found")).unwrap();
+        assert_eq!(absent.kind, ErrorKind::Unreachable);
         assert_eq!(kind(0, "hello", ""), ErrorKind::Protocol);
         assert_eq!(kind(0, r#"{"socket":"/a","protocol":99}"#, ""), ErrorKind::Protocol);
         assert_eq!(kind(0, r#"{"socket":"a"}"#, ""), ErrorKind::Unreachable);

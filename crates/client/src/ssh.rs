@@ -74,11 +74,7 @@ pub(crate) fn run(
 /// Listens until standard output is closed and the process has ended.
 ///
 /// The end of standard error is not waited for: a `ProxyCommand` of the shared line keeps it open.
-fn listen(
-    child: &mut Child,
-    deadline: Instant,
-    stop: Option<&UnixStream>,
-) -> Result<Said, Mute> {
+fn listen(child: &mut Child, deadline: Instant, stop: Option<&UnixStream>) -> Result<Said, Mute> {
     let mut out = Ear::new(child.stdout.take());
     let mut err = Ear::new(child.stderr.take());
     while out.is_open() {

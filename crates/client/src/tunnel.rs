@@ -145,7 +145,7 @@ impl Tunnel {
     /// Runs the far program, whatever it ends with.
     ///
     /// # Errors
-    /// The machine cannot be reached.
+    /// The machine cannot be reached, or has no such program.
     pub fn run(&self, arguments: &[&str]) -> Result<Said, Error> {
         self.prepare()?;
         self.run_by(arguments, Instant::now() + self.patience)
@@ -166,6 +166,23 @@ impl Tunnel {
             fs::remove_file(left).unwrap_or_default();
         }
         closed
+    }
+
+    /// Closes every line whose sockets are below this folder; gives how many there were.
+    #[must_use]
+    pub fn close_all(run: &Path) -> usize {
+        let entries = fs::read_dir(run.join(FOLDER)).into_iter().flatten().flatten();
+        let controls =
+            entries.map(|it| it.path()).filter(|it| it.extension() == Some("c".as_ref()));
+        let closed = controls.filter(|control| {
+            // Who has the line knows where it leads; any name will do.
+            let told = tell(control, "exit", &[], "host", None);
+            for left in [control.with_extension("s"), control.clone()] {
+                fs::remove_file(left).unwrap_or_default();
+            }
+            told.is_ok_and(|said| said.code == 0)
+        });
+        closed.count()
     }
 
     /// The socket of the shared line.
@@ -222,7 +239,8 @@ impl Tunnel {
     ) -> Result<Connection, Error> {
         let far = self.ask(start, deadline)?;
         if !far.running {
-            let hint = format!("start it with `greenroom --host {} daemon start`", self.machine.name);
+            let hint =
+                format!("start it with `greenroom --host {} daemon start`", self.machine.name);
             return Err(self.failed(ErrorKind::Unreachable, "no daemon runs there", &hint));
         }
         self.forward(&far.socket)?;
@@ -258,7 +276,10 @@ impl Tunnel {
             Ok(said) if said.code == LINE_FAILED => {
                 Err(far::line_failed(&said.err).at(&self.machine))
             }
-            Ok(said) => Ok(said),
+            Ok(said) => match far::no_program(&said) {
+                Some(problem) => Err(problem.at(&self.machine)),
+                None => Ok(said),
+            },
             Err(mute) => Err(self.muted(mute)),
         }
     }
@@ -291,11 +312,7 @@ impl Tunnel {
 
     /// Tells the `ssh` that has the shared line something.
     fn tell_line(&self, what: &str, arguments: &[&OsStr]) -> Result<Said, Mute> {
-        let mut command = Command::new(SSH);
-        // No configuration: it would bring forwardings of its own along.
-        command.args(["-F", "none", "-S"]).arg(percent(self.control().as_os_str()));
-        command.args(["-O", what]).args(arguments).arg("--").arg(&self.machine.destination);
-        ssh::run(command, Instant::now() + LOCAL, self.stop.as_deref())
+        tell(&self.control(), what, arguments, &self.machine.destination, self.stop.as_deref())
     }
 
     fn muted(&self, mute: Mute) -> Error {
@@ -342,6 +359,21 @@ impl Tunnel {
         let hint = Some(hint.to_owned()).filter(|it| !it.is_empty());
         Error::Machine { host: self.machine.name.clone(), kind, why: why.into(), hint }
     }
+}
+
+/// Tells the `ssh` whose socket this is something.
+fn tell(
+    control: &Path,
+    what: &str,
+    arguments: &[&OsStr],
+    destination: &str,
+    stop: Option<&UnixStream>,
+) -> Result<Said, Mute> {
+    let mut command = Command::new(SSH);
+    // No configuration: it would bring forwardings of its own along.
+    command.args(["-F", "none", "-S"]).arg(percent(control.as_os_str()));
+    command.args(["-O", what]).args(arguments).arg("--").arg(destination);
+    ssh::run(command, Instant::now() + LOCAL, stop)
 }
 
 /// Whether nothing, or nothing that lives, is at the end of a socket.

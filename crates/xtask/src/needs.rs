@@ -13,6 +13,12 @@ use crate::workspace::{cargo, cargo_command, root, run};
 /// The programs the tests start, each in the Debian package of the same name.
 const PACKAGED: &[&str] = &["strace", "tmux", "vim", "zsh"];
 
+/// Other programs the tests start, and the Debian packages they are in.
+const IN_PACKAGES: &[(&str, &str)] = &[("ssh", "openssh-client"), ("sshd", "openssh-server")];
+
+/// Where programs are that not everybody has in their search path.
+const SYSTEM_PROGRAMS: &str = "/usr/sbin";
+
 /// Programs Debian has too old to install for somebody: the tests want Node 20.
 const FOUND: &[&str] = &["node", "npm"];
 
@@ -22,6 +28,11 @@ pub(crate) fn install() -> Result<()> {
         ensure!(is_found(program), "`{program}` is missing: install Node 20 or newer, with npm");
     }
     install_programs(PACKAGED)?;
+    let missing = IN_PACKAGES.iter().filter(|(program, _)| !is_found(program));
+    let missing: Vec<&str> = missing.map(|(_, package)| *package).collect();
+    if !missing.is_empty() {
+        install_packages(&missing)?;
+    }
     if !has_nextest()? {
         eprintln!("==> installing cargo-nextest, once");
         cargo(&["install", "cargo-nextest", "--locked"])?;
@@ -69,7 +80,8 @@ fn apt_get(arguments: &[&str]) -> Result<()> {
 /// Whether a program is on the path.
 fn is_found(program: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path).any(|folder| folder.join(program).is_file())
+    let folders = env::split_paths(&path).chain([SYSTEM_PROGRAMS.into()]);
+    folders.into_iter().any(|folder| folder.join(program).is_file())
 }
 
 fn is_root() -> Result<bool> {

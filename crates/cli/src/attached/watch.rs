@@ -97,9 +97,11 @@ fn scanner(settings: &Settings) -> Result<Scanner> {
 fn refuse_own(context: &Context<'_>, stream: &Stream) -> Result<()> {
     let Some(inside) = context.host.variable("GREENROOM_SESSION") else { return Ok(()) };
     let session = stream.session();
-    let names = [&session.uuid, &session.id, &session.number.to_string()];
+    // A number counts the sessions of one machine only.
+    let number = context.chosen.machine.is_none().then(|| session.number.to_string());
+    let names = [Some(&session.uuid), Some(&session.id), number.as_ref()];
     match inside.to_str() {
-        Some(inside) if !inside.is_empty() && names.iter().any(|it| *it == inside) => {
+        Some(inside) if !inside.is_empty() && names.iter().flatten().any(|it| *it == inside) => {
             Err(Failure::usage("this terminal is that very session")
                 .hint("`greenroom new -d` makes another one, `greenroom ls` lists them"))
         }
@@ -256,7 +258,8 @@ impl Watcher<'_> {
             }
             Some(Act::Tell) => {
                 let name = &self.link.stream().session().name;
-                let text = format!("greenroom: waiting for the daemon ({})", plain(name));
+                let awaited = self.link.awaited();
+                let text = format!("greenroom: waiting for {awaited} ({})", plain(name));
                 self.writer.push(sequences::title(&text));
             }
             Some(Act::Untell) => self.writer.push(sequences::title(&self.title)),
@@ -272,7 +275,7 @@ impl Watcher<'_> {
         self.writer.push(sequences::LEAVE);
         self.writer.push(sequences::BELOW);
         if let (Ok(left), false) = (&left, context.output.is_json()) {
-            self.writer.push(self.farewell(left).into_bytes());
+            self.writer.push(self.farewell(left, &context.program()).into_bytes());
         }
         self.writer.finish();
         drop(self.raw);
@@ -289,14 +292,14 @@ impl Watcher<'_> {
         })
     }
 
-    fn farewell(&self, left: &Left) -> String {
+    fn farewell(&self, left: &Left, program: &str) -> String {
         let session = self.link.stream().session();
         let name = plain(&session.name);
         match left {
             Left::Detached => {
                 let target =
                     if name.is_empty() { session.number.to_string() } else { quoted(&name) };
-                format!("[detached from {name}; greenroom attach {target} to return]\r\n")
+                format!("[detached from {name}; {program} attach {target} to return]\r\n")
             }
             Left::Ended(Ended::Program(ExitStatus::Code(code))) => {
                 format!("[session {name} ended: exit {code}]\r\n")

@@ -4,13 +4,21 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
-use greenroom_client::{Endpoint, Error, ErrorKind};
+use greenroom_client::{Endpoint, Error, ErrorKind, PROTOCOL};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
 
 use crate::context::{Context, identity};
 use crate::failure::{Exit, Failure, FailureKind, Result};
+use crate::machines::pass_on;
 use crate::plain::plain;
+use crate::verbs::Place;
+
+/// The version of this program.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What a verb ends with that finds no daemon.
+const NO_DAEMON: Exit = FailureKind::Daemon(ErrorKind::Unreachable).exit();
 
 /// How long a daemon may take to end: it has checkpoints to write.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
@@ -43,10 +51,37 @@ enum What {
     },
     /// Shows the daemon; exit code 5 if there is none.
     Status,
+    /// Says where the daemon listens and whether it runs; other machines ask this.
+    Socket {
+        /// Starts it, if it does not run.
+        #[arg(long)]
+        start: bool,
+    },
 }
 
 impl Daemon {
+    /// Where it can be done.
+    pub(crate) fn place(&self) -> Place {
+        match self.what {
+            What::Start { foreground: true } | What::Restart { foreground: true } => {
+                Place::Here("daemon start --foreground")
+            }
+            What::Socket { .. } => Place::Here("daemon socket"),
+            What::Start { .. } | What::Stop | What::Restart { .. } | What::Status => {
+                Place::Anywhere
+            }
+        }
+    }
+
     pub(crate) fn run(self, context: &Context<'_>) -> Result<Exit> {
+        // Its process is not of this machine: only its own program can wait for its end.
+        if let Some(tunnel) = context.tunnel()? {
+            match self.what {
+                What::Stop => return pass_on(context, &tunnel, &["daemon", "stop"]),
+                What::Restart { .. } => return pass_on(context, &tunnel, &["daemon", "restart"]),
+                What::Start { .. } | What::Status | What::Socket { .. } => {}
+            }
+        }
         match self.what {
             What::Start { foreground } => start(context, foreground),
             What::Stop => {
@@ -65,6 +100,7 @@ impl Daemon {
                 start(context, foreground)
             }
             What::Status => status(context),
+            What::Socket { start } => socket(context, start),
         }
     }
 }
@@ -83,6 +119,26 @@ fn start(context: &Context<'_>, foreground: bool) -> Result<Exit> {
             let line = format!("the daemon is running (greenroom {}{pid})", plain(&hello.version));
             context.output.line(&line)?;
         }
+    }
+    Ok(Exit::OK)
+}
+
+/// Says where the daemon listens: all that somebody needs who brings its socket elsewhere.
+fn socket(context: &Context<'_>, start: bool) -> Result<Exit> {
+    let socket = context.paths()?.socket;
+    let connected = if start { context.connect() } else { context.connect_to_running() };
+    let version = match &connected {
+        Ok(connection) => connection.hello().version.clone(),
+        Err(failure) if !start && failure.exit() == NO_DAEMON => VERSION.to_owned(),
+        Err(_) => return connected.map(|_| Exit::OK),
+    };
+    let running = connected.is_ok();
+    let path = socket.display().to_string();
+    match context.output.is_json() {
+        true => context.output.value(&json!({
+            "socket": path, "running": running, "version": version, "protocol": PROTOCOL,
+        }))?,
+        false => context.output.line(&plain(&path))?,
     }
     Ok(Exit::OK)
 }

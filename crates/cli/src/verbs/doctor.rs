@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Result};
 use crate::host::Finding;
+use crate::machines::pass_on;
 use crate::output::Style;
 use crate::plain::plain;
 
@@ -17,6 +18,10 @@ pub(crate) struct Doctor {}
 
 impl Doctor {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<Exit> {
+        // What is to be looked at is there, and so is who knows how.
+        if let Some(tunnel) = context.tunnel()? {
+            return pass_on(context, &tunnel, &["doctor"]);
+        }
         let mut findings = daemon(context);
         findings.extend(context.host.doctor());
         let ok = findings.iter().all(|it| it.ok);

@@ -48,9 +48,14 @@ pub(crate) struct Logs {
 impl Logs {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<Exit> {
         // Whoever looks for why there is no daemon does not want one started.
-        let Ok(mut connection) = context.connect_to_running() else {
-            let file = context.paths()?.state.join(LOG_FILE);
-            return from_file(context.output, &file, self.last);
+        let mut connection = match context.connect_to_running() {
+            Ok(connection) => connection,
+            // The file is on the other machine, too.
+            Err(failure) if context.chosen.machine.is_some() => return Err(failure),
+            Err(_) => {
+                let file = context.paths()?.state.join(LOG_FILE);
+                return from_file(context.output, &file, self.last);
+            }
         };
         let mut seen = HashSet::new();
         self.show(context.output, &mut connection, self.last, &mut seen)?;

@@ -1,5 +1,7 @@
 //! `ls`: what sessions there are.
 
+mod everywhere;
+
 use clap::Args;
 use greenroom_client::{Ended, Session, State};
 use greenroom_model::ExitStatus;
@@ -18,10 +20,16 @@ pub(crate) struct Ls {
     /// Lists those that ended, too.
     #[arg(short = 'a', long = "all", visible_alias = "ended")]
     ended: bool,
+    /// Lists those of this machine and of all saved hosts.
+    #[arg(long)]
+    all_hosts: bool,
 }
 
 impl Ls {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<Exit> {
+        if self.all_hosts || context.chosen.several.len() > 1 {
+            return everywhere::list(context, self.ended, self.all_hosts);
+        }
         let list = context.call("session.list", &json!({"ended": self.ended}))?;
         if context.output.is_json() {
             context.output.value(&list)?;
@@ -31,7 +39,8 @@ impl Ls {
             list.as_array().into_iter().flatten().map(Session::from_wire).collect();
         sessions.sort_by_key(|it| it.number);
         if sessions.is_empty() {
-            context.output.remark("no sessions; make one with `greenroom new`");
+            let program = context.program();
+            context.output.remark(&format!("no sessions; make one with `{program} new`"));
             return Ok(Exit::OK);
         }
         let width = terminal::size().map(|it| it.cols().into());

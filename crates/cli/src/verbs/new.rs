@@ -16,7 +16,8 @@ use crate::{environment, terminal};
 /// Makes a session and attaches to it.
 ///
 /// It runs in this folder and environment, without the variables that describe the terminal this is
-/// typed into. Without a command it runs a login shell. Without a terminal it is not attached to.
+/// typed into; on another host in your folder there. Without a command it runs a login shell.
+/// Without a terminal it is not attached to.
 #[derive(Debug, Args)]
 pub(crate) struct New {
     /// Its name.
@@ -85,23 +86,44 @@ impl Wanted {
     fn params(&self, context: &Context<'_>) -> Result<Value> {
         let settings = context.settings()?;
         let size = self.size.or_else(terminal::size).unwrap_or(settings.size);
-        let variables = environment::for_session(context.host.environment(), &self.variables);
-        let mut params = json!({
-            "cwd": folder(self.cwd.as_deref())?,
-            "env": variables,
-            "clearEnv": true,
-            "cols": size.cols(),
-            "rows": size.rows(),
-            "expect": self.expect,
-        });
+        let mut params = match context.chosen.machine {
+            None => self.surroundings(context, settings.shell)?,
+            Some(_) => self.far_surroundings()?,
+        };
+        params["cols"] = size.cols().into();
+        params["rows"] = size.rows().into();
+        params["expect"] = self.expect.into();
         if let Some(name) = &self.name {
             params["name"] = name.as_str().into();
         }
-        if let Some(shell) = settings.shell {
-            params["shell"] = shell.into();
-        }
         if !self.command.is_empty() {
             params["argv"] = self.command.clone().into();
+        }
+        Ok(params)
+    }
+
+    /// It runs where this is typed, as if it was started here.
+    fn surroundings(&self, context: &Context<'_>, shell: Option<String>) -> Result<Value> {
+        let variables = environment::for_session(context.host.environment(), &self.variables);
+        let folder = folder(self.cwd.as_deref())?;
+        let mut params = json!({"cwd": folder, "env": variables, "clearEnv": true});
+        if let Some(shell) = shell {
+            params["shell"] = shell.into();
+        }
+        Ok(params)
+    }
+
+    /// On another machine neither folders nor variables nor shells of this one mean anything: it
+    /// begins with what the daemon there has, in the person's own folder.
+    fn far_surroundings(&self) -> Result<Value> {
+        let variables = environment::for_session(Vec::new(), &self.variables);
+        let mut params = json!({"env": variables});
+        if let Some(cwd) = &self.cwd {
+            if !cwd.is_absolute() {
+                let message = format!("the folder `{}` must be an absolute path", cwd.display());
+                return Err(Failure::usage(message).hint("it is one of the other machine"));
+            }
+            params["cwd"] = folder(Some(cwd))?.into();
         }
         Ok(params)
     }
@@ -126,8 +148,9 @@ pub(super) fn announce(context: &Context<'_>, value: &Value) -> Result<Exit> {
     let session = Session::from_wire(value);
     let name = plain(&session.name);
     let number = session.number;
+    let program = context.program();
     context.output.line(&format!(
-        "session {number} `{name}` is running; `greenroom attach {number}` brings it here"
+        "session {number} `{name}` is running; `{program} attach {number}` brings it here"
     ))?;
     Ok(Exit::OK)
 }
