@@ -47,7 +47,7 @@ pub(crate) enum FailureKind {
 
 impl FailureKind {
     /// The code to exit with (DESIGN §6). No `_` arm: a new kind is decided here.
-    pub(crate) const fn exit(self) -> Exit {
+    pub(crate) fn exit(self) -> Exit {
         Exit(match self {
             FailureKind::Quiet => 0,
             FailureKind::System => 1,

@@ -265,8 +265,7 @@ impl Tunnel {
             Err(_) => "`ssh` does not answer".to_owned(),
         };
         let why = format!("the far socket cannot be brought here: {why}");
-        let hint = "`AllowStreamLocalForwarding` of the far `sshd_config` must not be `no`";
-        Err(self.failed(ErrorKind::Unreachable, why, hint))
+        Err(self.failed(ErrorKind::Unreachable, why, "`greenroom host close` closes all lines"))
     }
 
     fn run_by(&self, arguments: &[&str], deadline: Instant) -> Result<Said, Error> {
@@ -288,7 +287,8 @@ impl Tunnel {
     fn command(&self) -> Command {
         let Machine { port, identity, options, .. } = &self.machine;
         let mut command = Command::new(SSH);
-        command.arg("-S").arg(percent(self.control().as_os_str()));
+        // What stays open keeps no folder of the person's busy.
+        command.current_dir("/").arg("-S").arg(percent(self.control().as_os_str()));
         let mut option = |text: &str| {
             command.arg("-o").arg(text);
         };
@@ -348,7 +348,10 @@ impl Tunnel {
             }
             error if leads_nowhere(&error) => {
                 let why = format!("the line stands, but the daemon does not answer: {error}");
-                let hint = format!("`greenroom --host {name} doctor` looks for the cause");
+                let hint = format!(
+                    "`greenroom --host {name} doctor` looks for the cause; and \
+                     `AllowStreamLocalForwarding` of its `sshd_config` must not be `no`"
+                );
                 self.failed(ErrorKind::Unreachable, why, &hint)
             }
             error => error,

@@ -17,9 +17,6 @@ use crate::verbs::Place;
 /// The version of this program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What a verb ends with that finds no daemon.
-const NO_DAEMON: Exit = FailureKind::Daemon(ErrorKind::Unreachable).exit();
-
 /// How long a daemon may take to end: it has checkpoints to write.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -125,18 +122,20 @@ fn start(context: &Context<'_>, foreground: bool) -> Result<Exit> {
 
 /// Says where the daemon listens: all that somebody needs who brings its socket elsewhere.
 fn socket(context: &Context<'_>, start: bool) -> Result<Exit> {
-    let socket = context.paths()?.socket;
-    let connected = if start { context.connect() } else { context.connect_to_running() };
-    let version = match &connected {
-        Ok(connection) => connection.hello().version.clone(),
-        Err(failure) if !start && failure.exit() == NO_DAEMON => VERSION.to_owned(),
-        Err(_) => return connected.map(|_| Exit::OK),
+    if start {
+        context.connect()?;
+    }
+    let endpoint = context.endpoint()?;
+    // One that listens is one that runs: whether it answers, who asked will see.
+    let running = match endpoint.peer() {
+        Ok(_) => true,
+        Err(error) if is_absent(&error) => false,
+        Err(error) => return Err(error.into()),
     };
-    let running = connected.is_ok();
-    let path = socket.display().to_string();
+    let path = endpoint.path().display().to_string();
     match context.output.is_json() {
         true => context.output.value(&json!({
-            "socket": path, "running": running, "version": version, "protocol": PROTOCOL,
+            "socket": path, "running": running, "version": VERSION, "protocol": PROTOCOL,
         }))?,
         false => context.output.line(&plain(&path))?,
     }

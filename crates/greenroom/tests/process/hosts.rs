@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Stdio;
 
 use greenroom_testkit::{LINE, Lines, Signal, create, eventually, eventually_ok, process};
 use serde_json::{Value, json};
@@ -59,6 +60,12 @@ fn every_verb_works_over_a_host() {
     assert!(named.is_ok(), "it is there");
     assert!(!machines.here.socket().exists(), "and no daemon was started here");
     assert_eq!(machines.lines().len(), 1, "all went over one line");
+    let folder = machines.here.path().join("run/hosts");
+    assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+    for socket in fs::read_dir(&folder).unwrap() {
+        let mode = socket.unwrap().metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "for us alone");
+    }
     shows_default_of_variable(&machines);
     assert!(machines.check("host close box", 0).contains("closed"));
     eventually("nothing is left behind", || machines.here.processes().is_empty());
@@ -152,8 +159,8 @@ fn an_attached_terminal_survives_every_death_without_losing_or_repeating_a_byte(
     batch(1, &|| machines.cut());
     batch(2, &|| daemon.signal(Signal::KILL));
     batch(3, &|| {
-        machines.cut();
         kill_line();
+        machines.cut();
     });
     assert_eq!(lines.begun().len(), 0);
     let session = screen(&mut machines.there.connect(), "printer");
@@ -194,6 +201,74 @@ fn one_can_leave_while_the_machine_is_gone_and_type_ahead_until_it_is_back() {
     assert_eq!(stays.end(), 0);
     machines.check("host close", 0);
     eventually("nothing is left behind", || machines.here.processes().is_empty());
+}
+
+#[test]
+fn one_can_leave_while_a_line_is_being_made() {
+    let machines = Machines::start();
+    machines.check("--host box new -d -n stays -- sleep 1000", 0);
+    let mut terminal =
+        Terminal::start(&machines.here, "80x24", &["--host", "box", "attach", "stays"]);
+    eventually("it is attached", || {
+        let info = machines.there.connect().call("session.info", &json!({"sessionId": "stays"}));
+        info.unwrap()["attachedClients"] == 1
+    });
+    machines.freeze();
+    eventually("a new line is tried", || {
+        let told = |pid: &u32| fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let tried = |pid| told(pid).windows(9).any(|it| it == b"'daemon' ");
+        machines.here.processes().iter().any(tried)
+    });
+    terminal.press(DETACH);
+    assert_eq!(terminal.end(), 0);
+    eventually("its `ssh` is gone, too", || machines.here.processes().is_empty());
+}
+
+#[test]
+fn a_person_is_asked_at_their_terminal_and_nobody_else_is() {
+    let machines = Machines::start();
+    machines.forget_key();
+    let said = machines.check("--host box ls", 6);
+    assert!(said.contains("Host key verification failed"), "{said}");
+    let mut terminal = Terminal::start(&machines.here, "100x24", &["--host", "box", "ls"]);
+    terminal.shows("continue connecting");
+    terminal.press(b"yes\r");
+    terminal.shows("no sessions");
+    assert_eq!(terminal.end(), 0);
+    machines.check("--host box ls", 0);
+}
+
+#[test]
+fn many_at_once_share_what_they_can_and_all_succeed() {
+    let machines = Machines::start();
+    let start = |name: String| {
+        let words = ["--host", "box", "new", "-d", "-n", &name, "--", "sleep", "1000"];
+        machines.here.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let started: Vec<_> = (0..6).map(|number| start(format!("n{number}"))).collect();
+    for child in started {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
+    let list = parsed(&machines.check("--host box ls --json", 0));
+    assert_eq!(list.as_array().unwrap().len(), 6);
+    machines.check("host close", 0);
+    eventually("nothing is left behind", || machines.here.processes().is_empty());
+}
+
+#[test]
+fn who_is_killed_while_attached_leaves_nothing_but_the_line() {
+    let machines = Machines::start();
+    machines.check("--host box new -d -n stays -- sleep 1000", 0);
+    let attached = |count: u64| {
+        let info = machines.there.connect().call("session.info", &json!({"sessionId": "stays"}));
+        info.unwrap()["attachedClients"] == count
+    };
+    let terminal = Terminal::start(&machines.here, "80x24", &["--host", "box", "attach", "stays"]);
+    eventually("it is attached", || attached(1));
+    drop(terminal);
+    eventually("it is detached", || attached(0));
+    assert_eq!(machines.here.processes(), machines.lines());
 }
 
 #[test]
@@ -266,6 +341,9 @@ fn whatever_is_wrong_is_said_plainly() {
     says("--host nobody.invalid ls", 5, "no such host");
     let unknown = format!("--host ssh://127.0.0.1:{} ls", machines.port());
     says(&unknown, 6, "its key is not the one");
+    machines.configure("AllowStreamLocalForwarding no");
+    let said = machines.check("--host box ls", 5);
+    assert!(said.contains("AllowStreamLocalForwarding"), "{said}");
     machines.check("host close", 0);
     machines.unplug();
     let said = machines.check("--host box ls --json", 5);

@@ -5,8 +5,9 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::time::Instant;
 
-use greenroom_testkit::{Home, Signal, eventually, process};
+use greenroom_testkit::{BOUND, Home, Signal, eventually, process};
 
 use crate::support::home;
 
@@ -66,6 +67,11 @@ impl Machines {
         self.server.port
     }
 
+    /// Has the server's key be unknown, and asked about if there is somebody.
+    pub(crate) fn forget_key(&self) {
+        fs::remove_file(self.here.path().join("ssh/known")).unwrap();
+    }
+
     /// Makes the server's key known.
     fn trust(&self) {
         let keys = self.here.path().join("ssh");
@@ -101,6 +107,20 @@ impl Machines {
         for pid in self.server.connections() {
             process::kill(pid, Signal::KILL);
         }
+    }
+
+    /// The other machine takes connections and says nothing.
+    pub(crate) fn freeze(&self) {
+        assert!(process::kill(self.server.process.id(), Signal::STOP));
+        self.cut();
+    }
+
+    /// Has the server follow one more rule.
+    pub(crate) fn configure(&mut self, rule: &str) {
+        self.unplug();
+        let before = fs::read_to_string(&self.server.configuration).unwrap();
+        fs::write(&self.server.configuration, format!("{before}{rule}\n")).unwrap();
+        self.plug_in();
     }
 
     /// Takes the other machine off the net.
@@ -174,12 +194,17 @@ impl Server {
     }
 
     fn end(&mut self) {
-        let connections = self.connections();
+        process::kill(self.process.id(), Signal::CONT);
+        let deadline = Instant::now() + BOUND;
+        // They go before their parent, which alone takes note of their ends.
+        while !self.connections().is_empty() && Instant::now() < deadline {
+            for pid in self.connections() {
+                process::kill(pid, Signal::KILL);
+            }
+            std::thread::yield_now();
+        }
         self.process.kill().unwrap_or_default();
         self.process.wait().map(drop).unwrap_or_default();
-        for pid in connections {
-            process::kill(pid, Signal::KILL);
-        }
     }
 
     fn again(&mut self) {
@@ -212,12 +237,13 @@ fn free_port() -> u16 {
     listener.local_addr().unwrap().port()
 }
 
+/// The user's own folder is that of the test, too: what their shell does when it starts is not tested.
 fn configured(keys: &Path, home: &Path, port: u16) -> String {
     let (keys, home) = (keys.display(), home.display());
     format!(
         "Port {port}\nListenAddress 127.0.0.1\nHostKey {keys}/host\nPidFile none\n\
          AuthorizedKeysFile {keys}/authorized\nUsePAM no\nStrictModes no\nPermitRootLogin yes\n\
          PasswordAuthentication no\nKbdInteractiveAuthentication no\nMaxStartups 100\n\
-         SetEnv GREENROOM_HOME={home}\n"
+         SetEnv GREENROOM_HOME={home} HOME={home}\n"
     )
 }
