@@ -12,11 +12,12 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::connection::{Connection, Identity};
@@ -47,6 +48,12 @@ const ALIVE_COUNT: u32 = 3;
 
 /// How long talking to our own `ssh` on this machine may take.
 const LOCAL: Duration = Duration::from_secs(5);
+
+/// How long an `ssh` that was told to end may take.
+const GOODBYE: Duration = Duration::from_secs(1);
+
+/// How often it is looked whether it has.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 /// The folder of lines, in that of sockets.
 const FOLDER: &str = "hosts";
@@ -151,21 +158,9 @@ impl Tunnel {
         self.run_by(arguments, Instant::now() + self.patience)
     }
 
-    /// Whether the line is open.
-    #[must_use]
-    pub fn is_open(&self) -> bool {
-        self.control().symlink_metadata().is_ok()
-            && self.tell_line("check", &[]).is_ok_and(|said| said.code == 0)
-    }
-
     /// Closes the line, and with it every connection over it; false if it was not open.
     pub fn close(&self) -> bool {
-        let closed = self.tell_line("exit", &[]).is_ok_and(|said| said.code == 0);
-        for left in [self.local(), self.control()] {
-            // A line that ended by itself has taken its own with it.
-            fs::remove_file(left).unwrap_or_default();
-        }
-        closed
+        close(&self.control(), &self.machine.destination, self.stop.as_deref())
     }
 
     /// Closes every line whose sockets are below this folder; gives how many there were.
@@ -174,15 +169,8 @@ impl Tunnel {
         let entries = fs::read_dir(run.join(FOLDER)).into_iter().flatten().flatten();
         let controls =
             entries.map(|it| it.path()).filter(|it| it.extension() == Some("c".as_ref()));
-        let closed = controls.filter(|control| {
-            // Who has the line knows where it leads; any name will do.
-            let told = tell(control, "exit", &[], "host", None);
-            for left in [control.with_extension("s"), control.clone()] {
-                fs::remove_file(left).unwrap_or_default();
-            }
-            told.is_ok_and(|said| said.code == 0)
-        });
-        closed.count()
+        // Who has the line knows where it leads; any name will do.
+        controls.filter(|control| close(control, "host", None)).count()
     }
 
     /// The socket of the shared line.
@@ -192,7 +180,7 @@ impl Tunnel {
 
     /// The socket that leads to the far one.
     fn local(&self) -> PathBuf {
-        self.folder.join(format!("{}.s", self.machine.short_name()))
+        self.control().with_extension("s")
     }
 
     /// Makes the folder of lines, and refuses one that is not ours alone.
@@ -243,7 +231,11 @@ impl Tunnel {
                 format!("start it with `greenroom --host {} daemon start`", self.machine.name);
             return Err(self.failed(ErrorKind::Unreachable, "no daemon runs there", &hint));
         }
-        self.forward(&far.socket)?;
+        if self.forward(&far.socket).is_err() {
+            // The line it was asked over was about to end, and is no more: asking makes another.
+            let far = self.ask(start, deadline)?;
+            self.forward(&far.socket)?;
+        }
         Endpoint::new(self.local()).connect(identity)
     }
 
@@ -362,6 +354,26 @@ impl Tunnel {
         let hint = Some(hint.to_owned()).filter(|it| !it.is_empty());
         Error::Machine { host: self.machine.name.clone(), kind, why: why.into(), hint }
     }
+}
+
+/// Closes a line and removes what is left of it; false if it was not open.
+fn close(control: &Path, destination: &str, stop: Option<&UnixStream>) -> bool {
+    let number = || control.symlink_metadata().ok().map(|it| it.ino());
+    let before = number();
+    let closed = before.is_some()
+        && tell(control, "exit", &[], destination, stop).is_ok_and(|said| said.code == 0);
+    // It says that it will end before it does; who asks next is not to find it still there.
+    let deadline = Instant::now() + GOODBYE;
+    while closed && number() == before && Instant::now() < deadline {
+        thread::sleep(LOOK_EVERY);
+    }
+    // One that was killed or hangs removes nothing; one that somebody made meanwhile stays.
+    if matches!(number(), now if now.is_none() || now == before) {
+        for left in [control.with_extension("s"), control.to_owned()] {
+            fs::remove_file(left).unwrap_or_default();
+        }
+    }
+    closed
 }
 
 /// Tells the `ssh` whose socket this is something.

@@ -1,6 +1,7 @@
 //! Sessions on another machine: every verb, lines that break, machines that say no.
 
 use std::fs;
+use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Stdio;
@@ -169,6 +170,32 @@ fn an_attached_terminal_survives_every_death_without_losing_or_repeating_a_byte(
     assert_eq!(terminal.end(), 0);
     let text = terminal.screen.text();
     assert!(text.contains("greenroom --host box attach printer"), "{text}");
+}
+
+#[test]
+fn a_program_in_a_pipe_loses_nothing_with_the_line() {
+    let machines = Machines::start();
+    let script = format!(
+        "stty -onlcr; for i in 0 1 2 3 4 5 6 7 8 9; do \
+         seq -f '{LINE}' $((i*500+1)) $((i*500+500)); sleep 0.1; done; exit 9"
+    );
+    let words = ["--host", "box", "run", "--", "sh", "-c", &script];
+    let mut child = machines.here.command(words).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    let (mut lines, mut killed, mut buffer) = (Lines::default(), false, [0; 4096]);
+    loop {
+        let count = stdout.read(&mut buffer).unwrap();
+        if count == 0 {
+            break;
+        }
+        lines.feed(&buffer[..count]);
+        if !killed && lines.count() > 700 {
+            machines.lines().into_iter().for_each(|it| assert!(process::kill(it, Signal::KILL)));
+            killed = true;
+        }
+    }
+    assert_eq!((lines.count(), lines.begun().len(), killed), (5000, 0, true));
+    assert_eq!(child.wait().unwrap().code(), Some(9));
 }
 
 #[test]
