@@ -19,6 +19,7 @@ mod endpoint;
 mod error;
 mod event;
 mod far;
+mod line;
 mod machine;
 mod reach;
 mod session;

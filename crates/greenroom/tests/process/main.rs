@@ -28,6 +28,7 @@ mod input;
 mod json;
 mod leftovers;
 mod limits;
+mod lines;
 mod malformed;
 mod ptywright;
 mod ptywright_cli;

@@ -8,6 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Instant;
 
 use greenroom_testkit::{BOUND, Home, Signal, eventually, process};
+use serde_json::Value;
 
 use crate::support::home;
 
@@ -132,6 +133,12 @@ impl Machines {
     pub(crate) fn plug_in(&mut self) {
         self.server.again();
     }
+}
+
+/// What a command printed for programs.
+#[track_caller]
+pub(crate) fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
 fn make_key(path: &Path) {
