@@ -98,15 +98,19 @@ impl Session {
     pub(super) fn forget_absent(&mut self, now: Instant) {
         if self.absent.is_some_and(|absent| now >= absent.until) {
             self.absent = None;
+            self.note_viewers();
             self.saves.rest_at(now);
         }
     }
 
-    /// Puts into the description who is attached.
+    /// Puts into the description who is attached, or was cut off: if the daemon dies right after the
+    /// network of a client, the next one expects that client all the same.
     pub(super) fn note_viewers(&mut self) {
         let all = &self.viewers.all;
         let blocking = all.iter().filter(|viewer| viewer.lag == Lag::Block).count();
-        let counts = [(ATTACHED, all.len()), (BLOCKING, blocking)];
+        let absent = self.absent.map_or(0, |it| it.count);
+        let waited_for = usize::from(self.absent.is_some_and(|it| it.blocking));
+        let counts = [(ATTACHED, all.len() + absent), (BLOCKING, blocking + waited_for)];
         self.description.notes.retain(|note| ![ATTACHED, BLOCKING].contains(&note.0.as_str()));
         for (name, count) in counts.into_iter().filter(|it| it.1 > 0) {
             self.description.notes.push((name.to_owned(), count.to_string()));

@@ -60,6 +60,11 @@ fn an_attached_terminal_survives_every_death_without_losing_or_repeating_a_byte(
         kill_line();
         machines.cut();
     });
+    batch(4, &|| {
+        kill_line();
+        let pid = machines.there.connect().hello().pid.unwrap();
+        process::kill(pid, Signal::KILL);
+    });
     assert_eq!(lines.begun().len(), 0);
     let session = screen(&mut machines.there.connect(), "printer");
     assert_eq!(terminal.screen.text(), session, "the terminal shows what the session has");
