@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use greenroom_engine::ClientId;
+use tokio::sync::watch;
 
 /// The longest name or type of a client that is kept.
 const MAX_TEXT: usize = 256;
@@ -31,6 +32,8 @@ pub(crate) struct Client {
 #[derive(Debug, Default)]
 pub(crate) struct Clients {
     all: Mutex<BTreeMap<ClientId, Client>>,
+    /// How many of carryOn's are connected.
+    foreign: watch::Sender<usize>,
     departed: Mutex<VecDeque<(ClientId, Client)>>,
 }
 
@@ -45,10 +48,22 @@ impl Clients {
 
     pub(crate) fn add(&self, id: ClientId, client: Client) {
         self.all().insert(id, client);
+        self.count_foreign();
+    }
+
+    /// How many clients of carryOn's are connected, told anew whenever that changes.
+    pub(crate) fn foreign(&self) -> watch::Receiver<usize> {
+        self.foreign.subscribe()
+    }
+
+    fn count_foreign(&self) {
+        let count = self.all().values().filter(|it| !it.native && !it.at_session).count();
+        self.foreign.send_if_modified(|was| std::mem::replace(was, count) != count);
     }
 
     pub(crate) fn remove(&self, id: ClientId) {
         let Some(client) = self.all().remove(&id) else { return };
+        self.count_foreign();
         let mut departed = self.departed();
         departed.push_back((id, client));
         if departed.len() > MAX_DEPARTED {
@@ -76,6 +91,7 @@ impl Clients {
         if let Some(client) = self.all().get_mut(&id) {
             client.native = true;
         }
+        self.count_foreign();
     }
 
     /// The connection of a process that came last.

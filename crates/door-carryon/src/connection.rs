@@ -21,7 +21,7 @@ use tokio::net::UnixStream;
 use tokio::net::unix::OwnedReadHalf;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::TryRecvError;
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::{Notify, broadcast, watch};
 use tokio::task::JoinSet;
 
 use crate::clients::Client;
@@ -30,7 +30,7 @@ use crate::follows::Follows;
 use crate::methods::{self, Answer};
 use crate::params::{Params, size_of};
 use crate::streams::{Stream, Streams};
-use crate::{Door, notes};
+use crate::{Door, notes, tmux};
 
 /// How many requests of one connection run at once. Past that it is not read until one is done.
 const MAX_REQUESTS: usize = 256;
@@ -55,9 +55,13 @@ pub(crate) struct Connection {
     /// What the door announced and was not told yet.
     announced: Mutex<Receiver<Bytes>>,
     pub(crate) follows: Follows,
+    /// Sessions of the user's tmux that are shown.
+    pub(crate) tmux: tmux::Streams,
     /// The requests that run, in the order they came.
     requests: Mutex<BTreeMap<u64, Running>>,
     next_request: AtomicU64,
+    /// How many requests to attach run. What is typed behind them waits: it may be for their streams.
+    attaching: watch::Sender<usize>,
 }
 
 /// A request that runs.
@@ -106,6 +110,7 @@ pub async fn serve(stream: UnixStream, peer: Peer, door: Arc<Door>, shutdown: Sh
     }
     connection.streams.clear();
     connection.follows.clear();
+    connection.tmux.clear();
     connection.out.close();
     connection.door.clients.remove(connection.caller.id);
     connection.door.sizers.left(connection.caller.id);
@@ -129,8 +134,10 @@ impl Connection {
             untold,
             announced,
             follows: Follows::default(),
+            tmux: tmux::Streams::default(),
             requests: Mutex::default(),
             next_request: AtomicU64::new(0),
+            attaching: watch::Sender::new(0),
         }
     }
 
@@ -254,6 +261,16 @@ pub(crate) async fn hung_up(socket: &OwnedReadHalf) {
 }
 
 async fn take(connection: &Arc<Connection>, frame: Frame, requests: &mut JoinSet<()>) {
+    if frame.kind != kind::JSON_RPC {
+        if *connection.attaching.borrow() > 0 {
+            let mut attaching = connection.attaching.subscribe();
+            // The connection has the sender: it is not closed.
+            drop(attaching.wait_for(|&count| count == 0).await);
+        }
+        if tmux::takes(connection, &frame).await {
+            return;
+        }
+    }
     match frame.kind {
         kind::JSON_RPC => {
             while requests.len() >= MAX_REQUESTS {
@@ -340,6 +357,8 @@ fn request(connection: &Arc<Connection>, payload: &[u8], requests: &mut JoinSet<
     let waits = request.method == methods::WAIT;
     let running = Running { id: id.to_string(), cancel: Arc::clone(&cancel), waits };
     connection.requests().insert(serial, running);
+    let attaches = usize::from(request.method == methods::ATTACH);
+    connection.attaching.send_modify(|count| *count += attaches);
     requests.spawn(async move {
         let method = methods::call(&connection, &request.method, Params(request.params));
         let result = tokio::select! {
@@ -348,6 +367,7 @@ fn request(connection: &Arc<Connection>, payload: &[u8], requests: &mut JoinSet<
         };
         connection.out.room().await;
         answer(&connection, &id, result);
+        connection.attaching.send_modify(|count| *count -= attaches);
         connection.requests().remove(&serial);
     });
 }

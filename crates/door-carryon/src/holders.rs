@@ -2,13 +2,15 @@
 //!
 //! carryOn's command line does not take output from the daemon: it connects to the holder of a
 //! session, at the path the attach answered. Here the daemon listens at such paths itself, and
-//! serves what connects from the engine (`holders/client.rs`, `holders/frames.rs`).
+//! serves what connects from the engine (`holders/client.rs`, `holders/frames.rs`), or from the
+//! user's tmux (`holders/tmux.rs`).
 //!
 //! A socket is made when somebody attaches and goes when the session ends; who was told of it and
 //! has not come yet is waited for, for they still want the last bytes and the exit code.
 
 mod client;
 mod frames;
+mod tmux;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,11 +24,13 @@ use std::time::Duration;
 use greenroom_door::{Shutdown, bind, own_folder};
 use greenroom_engine::{HouseEvent, Info, State};
 use greenroom_model::SessionId;
+use tokio::net::UnixListener;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use crate::Door;
+use crate::tmux::PREFIX;
 
 /// How many connections one session's socket takes: people with terminals, and then some.
 const MAX_CLIENTS: usize = 256;
@@ -39,7 +43,8 @@ const LINGER: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Holders {
     folder: Mutex<PathBuf>,
-    open: Mutex<BTreeMap<SessionId, Open>>,
+    /// By the id of the session.
+    open: Mutex<BTreeMap<String, Open>>,
     shutdown: Shutdown,
 }
 
@@ -58,7 +63,7 @@ impl Holders {
         Holders { folder: Mutex::new(folder), open: Mutex::default(), shutdown }
     }
 
-    fn open(&self) -> MutexGuard<'_, BTreeMap<SessionId, Open>> {
+    fn open(&self) -> MutexGuard<'_, BTreeMap<String, Open>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -76,8 +81,8 @@ impl Holders {
     }
 
     /// Removes a socket; who is connected stays.
-    fn remove(&self, id: SessionId) {
-        if let Some(open) = self.open().remove(&id) {
+    fn remove(&self, id: &str) {
+        if let Some(open) = self.open().remove(id) {
             open.remove();
         }
     }
@@ -96,16 +101,39 @@ impl Open {
     }
 }
 
+/// Whose socket it is.
+#[derive(Debug, Clone)]
+enum Whose {
+    Engine(SessionId),
+    Tmux(String),
+}
+
 /// Where a session's socket is, made if need be. None if there can be none: the path is too long,
 /// or the folder is not fit. The client then has the frames of its own connection.
 pub(crate) fn offer(door: &Arc<Door>, info: &Info) -> Option<PathBuf> {
-    let id = info.id;
-    if let Some(open) = door.holders.open().get(&id) {
+    let (id, native) = (info.id, info.native_id());
+    let path = open(door, &native, Whose::Engine(id))?;
+    if door.engine.get(id).is_none_or(|info| info.state != State::Running) {
+        // It ended meanwhile, and nobody will say so again.
+        end(door, &native);
+    }
+    Some(path)
+}
+
+/// The same for a session of tmux.
+pub(crate) fn offer_tmux(door: &Arc<Door>, name: &str) -> Option<PathBuf> {
+    // Such a name has a folder in it.
+    let fits = !name.contains('/');
+    fits.then(|| open(door, &format!("{PREFIX}{name}"), Whose::Tmux(name.to_owned()))).flatten()
+}
+
+fn open(door: &Arc<Door>, id: &str, whose: Whose) -> Option<PathBuf> {
+    if let Some(open) = door.holders.open().get(id) {
         open.promised.send_modify(|count| *count += 1);
         return Some(open.path.clone());
     }
     let folder = door.holders.folder();
-    let path = folder.join(format!("{}.sock", info.native_id()));
+    let path = folder.join(format!("{id}.sock"));
     let listening = own_folder(&folder).map_err(io::Error::other);
     let listener = match listening.and_then(|()| bind(&path).map_err(io::Error::other)) {
         Ok(listener) => listener,
@@ -115,24 +143,31 @@ pub(crate) fn offer(door: &Arc<Door>, info: &Info) -> Option<PathBuf> {
         }
     };
     let promised = Arc::new(watch::Sender::new(1_usize));
-    let accepting = {
-        let (door, promised) = (Arc::clone(door), Arc::clone(&promised));
-        let shutdown = door.holders.shutdown.clone();
-        async move {
-            greenroom_door::serve(&listener, MAX_CLIENTS, shutdown, |stream, peer| {
-                promised.send_modify(|count| *count = count.saturating_sub(1));
-                client::serve(stream, peer, Arc::clone(&door), id)
-            })
-            .await;
-        }
-    };
+    let accepting = accept(Arc::clone(door), listener, Arc::clone(&promised), whose);
     let accepting = tokio::spawn(accepting).abort_handle();
-    door.holders.open().insert(id, Open { path: path.clone(), accepting, promised });
-    if door.engine.get(id).is_none_or(|info| info.state != State::Running) {
-        // It ended meanwhile, and nobody will say so again.
-        end(door, id);
-    }
+    let opened = Open { path: path.clone(), accepting, promised };
+    door.holders.open().insert(id.to_owned(), opened);
     Some(path)
+}
+
+async fn accept(
+    door: Arc<Door>,
+    listener: UnixListener,
+    promised: Arc<watch::Sender<usize>>,
+    whose: Whose,
+) {
+    let shutdown = door.holders.shutdown.clone();
+    greenroom_door::serve(&listener, MAX_CLIENTS, shutdown, |stream, peer| {
+        promised.send_modify(|count| *count = count.saturating_sub(1));
+        let (door, whose) = (Arc::clone(&door), whose.clone());
+        async move {
+            match whose {
+                Whose::Engine(id) => client::serve(stream, peer, door, id).await,
+                Whose::Tmux(name) => tmux::serve(stream, peer, door, &name).await,
+            }
+        }
+    })
+    .await;
 }
 
 /// Removes sockets of sessions that end, for as long as the daemon runs.
@@ -140,36 +175,40 @@ pub(crate) async fn tend(door: &Arc<Door>) {
     let mut events = door.engine.events();
     loop {
         match events.recv().await {
-            Ok(HouseEvent::Ended(id, _)) => end(door, id),
+            Ok(HouseEvent::Ended(id, _)) => ended(door, id),
             Ok(_) => {}
             Err(RecvError::Lagged(_)) => {
-                let open: Vec<SessionId> = door.holders.open().keys().copied().collect();
-                let lives = |id: SessionId| {
-                    door.engine.get(id).is_some_and(|info| info.state == State::Running)
-                };
-                open.into_iter().filter(|&id| !lives(id)).for_each(|id| end(door, id));
+                let all = door.engine.list();
+                let gone = all.iter().filter(|info| info.state != State::Running);
+                gone.for_each(|info| ended(door, info.id));
             }
             Err(RecvError::Closed) => return,
         }
     }
 }
 
-/// A session has ended: its socket goes, at the latest when nobody is expected there any more.
-fn end(door: &Arc<Door>, id: SessionId) {
+fn ended(door: &Arc<Door>, id: SessionId) {
     door.sizers.ended(id);
     door.associations.ended(id);
-    let Some(mut promised) = door.holders.open().get(&id).map(|it| it.promised.subscribe()) else {
+    if let Some(info) = door.engine.get(id) {
+        end(door, &info.native_id());
+    }
+}
+
+/// A session has ended: its socket goes, at the latest when nobody is expected there any more.
+pub(crate) fn end(door: &Arc<Door>, id: &str) {
+    let Some(mut promised) = door.holders.open().get(id).map(|it| it.promised.subscribe()) else {
         return;
     };
     if *promised.borrow() == 0 {
         return door.holders.remove(id);
     }
-    let door = Arc::clone(door);
+    let (door, id) = (Arc::clone(door), id.to_owned());
     tokio::spawn(async move {
         let come = promised.wait_for(|&count| count == 0);
         // Late or gone: either way nobody comes.
         drop(tokio::time::timeout(LINGER, come).await.map(drop));
-        door.holders.remove(id);
+        door.holders.remove(&id);
     });
 }
 

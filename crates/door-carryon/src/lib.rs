@@ -5,7 +5,7 @@
 //! be asked, `streams` carries attached sessions, `holders` does so on a socket of each session,
 //! `notes` tells everybody what happened, `wire` has the shapes. Everything a method does to a session
 //! is one verb of the engine; here it is only renamed, reshaped and framed. What carryOn has beside
-//! sessions is here: `settings`, `project`.
+//! sessions is here: `settings`, `project`, and `tmux`, its other backend.
 //!
 //! Not here: sockets and peers (`door`), what a session is (`engine`), the daemon's own affairs
 //! (the [`Daemon`] the program supplies).
@@ -23,6 +23,7 @@ mod project;
 mod settings;
 mod sizers;
 mod streams;
+mod tmux;
 mod wire;
 
 use std::path::{Path, PathBuf};
@@ -38,6 +39,7 @@ pub use connection::serve;
 pub use local::{Applied, Local, NoPage, Page};
 pub use methods::names as method_names;
 pub use settings::write_whole;
+pub use tmux::FindTmux;
 
 use crate::clients::Clients;
 use crate::holders::Holders;
@@ -124,6 +126,8 @@ pub struct Setup {
     pub sockets: PathBuf,
     /// The page in a browser.
     pub local: Arc<dyn Local>,
+    /// How the user's tmux is found.
+    pub tmux: FindTmux,
     /// When the daemon ends.
     pub shutdown: Shutdown,
 }
@@ -139,6 +143,7 @@ pub struct Door {
     announced: broadcast::Sender<Bytes>,
     sizers: Sizers,
     holders: Holders,
+    tmux: tmux::Backend,
     associations: Associations,
     /// Held while a project's terminals are started: nobody starts them twice.
     starting: tokio::sync::Mutex<()>,
@@ -164,6 +169,7 @@ impl Door {
             announced: broadcast::Sender::new(ANNOUNCED),
             sizers: Sizers::default(),
             holders: Holders::new(setup.sockets, setup.shutdown),
+            tmux: tmux::Backend::new(setup.tmux),
             associations: Associations::default(),
             starting: tokio::sync::Mutex::default(),
         }
@@ -185,9 +191,10 @@ impl Door {
         }
     }
 
-    /// Does what must be done while the daemon runs: sockets of sessions that end are removed.
+    /// Does what must be done while the daemon runs: sockets of sessions that end are removed, and
+    /// the user's tmux is looked at while somebody wants to know.
     pub async fn tend(self: Arc<Self>) {
-        holders::tend(&self).await;
+        tokio::join!(holders::tend(&self), tmux::tend(&self));
     }
 
     /// Removes the sockets of sessions; the daemon ends.

@@ -52,6 +52,9 @@ macro_rules! method {
 /// The method that may take for ever.
 pub(crate) const WAIT: &str = "session.wait";
 
+/// The method that makes a stream.
+pub(crate) const ATTACH: &str = "session.attach";
+
 /// The methods, as docs/protocol/native.md and docs/protocol/carryon.md list them.
 const METHODS: &[Method] = &[
     method!("greenroom.hello", daemon::hello),

@@ -1,7 +1,7 @@
 //! What happens in the house, told to a connection in both vocabularies.
 
 use bytes::Bytes;
-use greenroom_engine::HouseEvent;
+use greenroom_engine::{ClientId, HouseEvent};
 use greenroom_frame::binary::{self, kind};
 use greenroom_frame::rpc;
 use greenroom_model::SessionId;
@@ -65,8 +65,12 @@ fn native(door: &Door, id: SessionId) -> String {
     door.engine.get(id).map_or_else(|| id.to_string(), |info| info.native_id())
 }
 
-fn attachment(door: &Door, id: SessionId, client: greenroom_engine::ClientId) -> (Value, Value) {
-    let session = native(door, id);
+fn attachment(door: &Door, id: SessionId, client: ClientId) -> (Value, Value) {
+    attached(door, &native(door, id), client)
+}
+
+/// That a client came or left, in both vocabularies.
+pub(crate) fn attached(door: &Door, session: &str, client: ClientId) -> (Value, Value) {
     let said = door.clients.get(client);
     let ours = json!({"sessionId": session, "clientId": client_id(client)});
     let theirs = json!({

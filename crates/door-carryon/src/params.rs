@@ -5,6 +5,7 @@ use greenroom_model::{Offset, Size};
 use serde_json::Value;
 
 use crate::error::RpcError;
+use crate::tmux;
 
 /// The parameters of a request: an object, or nothing.
 #[derive(Debug)]
@@ -55,6 +56,13 @@ impl Params {
             _ => self.required("sessionId")?.to_owned(),
         };
         Ok(engine.info(&selector)?)
+    }
+
+    /// The name of the session of tmux that is meant, if one is: no other session is called like that.
+    pub(crate) fn of_tmux(&self, engine: &Engine) -> Option<&str> {
+        let id = self.text("sessionId")?;
+        let name = tmux::name_of(id)?;
+        engine.find(id).is_err().then_some(name)
     }
 
     /// A side of a size, as carryOn reads it: out of range is as good as missing.

@@ -104,16 +104,25 @@ pub(crate) fn ended(end: End) -> Map<String, Value> {
 }
 
 fn client(door: &Door, viewer: &Viewer) -> Value {
-    let said = door.clients.get(viewer.client);
+    let mut client = client_of(door, viewer.client);
+    if client["connectedAt"].is_null() {
+        client["connectedAt"] = viewer.since_ms.into();
+    }
+    client["readOnly"] = viewer.read_only.into();
+    client["cols"] = viewer.size.map(|size| size.cols()).into();
+    client["rows"] = viewer.size.map(|size| size.rows()).into();
+    client
+}
+
+/// What a client said of itself.
+pub(crate) fn client_of(door: &Door, id: ClientId) -> Value {
+    let said = door.clients.get(id);
     json!({
-        "clientId": client_id(viewer.client),
+        "clientId": client_id(id),
         "type": said.as_ref().map_or("", |it| &it.kind),
         "name": said.as_ref().map_or("", |it| &it.name),
         "pid": said.as_ref().map_or(0, |it| it.pid),
-        "connectedAt": said.as_ref().map_or(viewer.since_ms, |it| it.connected_ms),
-        "readOnly": viewer.read_only,
-        "cols": viewer.size.map(|size| size.cols()),
-        "rows": viewer.size.map(|size| size.rows()),
+        "connectedAt": said.as_ref().map(|it| it.connected_ms),
     })
 }
 

@@ -206,7 +206,8 @@ fn open_native(affairs: &Arc<Affairs>) -> Result<Arc<Door>> {
         None => (paths.carryon_settings(), paths.carryon()),
     };
     let shutdown = affairs.shutdown.clone();
-    let setup = Setup { settings, sockets, local: Arc::new(NoPage), shutdown };
+    let tmux = Box::new(environment::tmux);
+    let setup = Setup { settings, sockets, local: Arc::new(NoPage), tmux, shutdown };
     let daemon = Arc::clone(affairs) as Arc<dyn Daemon>;
     let door = Arc::new(Door::new(affairs.engine.clone(), daemon, setup));
     affairs.carryon.know(&door);

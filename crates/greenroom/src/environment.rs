@@ -4,6 +4,7 @@ use std::env;
 use std::os::unix::ffi::OsStringExt as _;
 
 use greenroom_engine::PASSED;
+use greenroom_tmux::{Server, Tmux};
 
 /// The daemon's variables that sessions begin with: a fixed list, and those the configuration adds.
 pub(crate) fn passed(more: &[String]) -> Vec<(Vec<u8>, Vec<u8>)> {
@@ -35,4 +36,10 @@ pub(crate) fn carryon_base() -> anyhow::Result<std::path::PathBuf> {
     let base = base.or_else(|| Some(std::path::PathBuf::from(set("HOME")?).join(".carryon")));
     let base = base.filter(|base| base.is_absolute());
     base.ok_or_else(|| anyhow::anyhow!("neither CARRYON_BASE_DIR nor HOME is an absolute path"))
+}
+
+/// The user's own tmux, if there is one, with the environment it has when they start it.
+pub(crate) fn tmux() -> Option<Tmux> {
+    let found = Tmux::find(env::var_os("PATH").as_deref(), Server::Default)?;
+    Some(found.with_environment(env::vars_os()))
 }

@@ -149,6 +149,8 @@ impl Home {
             of("PATH", &path),
             of("LANG", "C.UTF-8"),
             of("SHELL", "/bin/sh"),
+            // A tmux of its own: nobody's sessions are touched.
+            of("TMUX_TMPDIR", &home),
         ]
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use greenroom_door::{Outgoing, Peer};
 use greenroom_engine::{
-    Attach, Caller, Error, Event, Info, Rights, State, Subscription, SubscriptionId,
+    Attach, Caller, ClientId, Error, Event, Info, Rights, State, Subscription, SubscriptionId,
 };
 use greenroom_model::{Offset, SessionId};
 use greenroom_screen::{Depth, Screen};
@@ -14,47 +14,54 @@ use tokio::io::AsyncReadExt as _;
 use tokio::net::UnixStream;
 use tokio::net::unix::OwnedReadHalf;
 
-use super::frames::{self, Decoder, kind};
+use super::frames::{self, About, Decoder, kind};
 use crate::Door;
 use crate::clients::Client;
 use crate::connection::hung_up;
 use crate::methods::now_ms;
-use crate::wire::command;
 
 /// How many lines above the screen a client gets: what carryOn's ring of 256 KiB holds of text.
 const HISTORY: usize = 2_000;
 
 /// How much is read at once.
-const READ_BYTES: usize = 32 << 10;
+pub(super) const READ_BYTES: usize = 32 << 10;
 
 /// How long a client has to take its last bytes when the daemon ends.
-const LAST_WORDS: Duration = Duration::from_secs(5);
+pub(super) const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// What a client is that nobody knows from elsewhere.
 const KIND: &str = "cli";
 
 /// Serves a connection until its end, the session's, or the daemon's.
 pub(super) async fn serve(stream: UnixStream, peer: Peer, door: Arc<Door>, session: SessionId) {
+    let caller = come(&door, peer);
+    let client = caller.id;
+    let viewing = Viewing { door: Arc::clone(&door), caller, session, out: Outgoing::default() };
+    viewing.run(stream).await;
+    leave(&door, client);
+}
+
+/// Somebody came to a session's own socket: who the same process said it is on the daemon's.
+pub(super) fn come(door: &Door, peer: Peer) -> Caller {
     let client = door.engine.next_client();
     let pid = peer.pid.and_then(|pid| u64::try_from(pid).ok()).unwrap_or(0);
     let asked = door.clients.of_process(pid);
     let known = asked.as_ref().map(|it| (it.1.kind.clone(), it.1.name.clone()));
     let (kind, name) = known.unwrap_or_else(|| (KIND.to_owned(), String::new()));
-    let stands_for = asked.map(|it| it.0);
     let said = Client {
         kind,
         name,
         pid,
         connected_ms: now_ms(),
         native: false,
-        stands_for,
+        stands_for: asked.map(|it| it.0),
         at_session: true,
     };
     door.clients.add(client, said);
-    let name = format!("pid {pid}").into();
-    let caller = Caller { id: client, rights: Rights::ALL, name };
-    let viewing = Viewing { door: Arc::clone(&door), caller, session, out: Outgoing::default() };
-    viewing.run(stream).await;
+    Caller { id: client, rights: Rights::ALL, name: format!("pid {pid}").into() }
+}
+
+pub(super) fn leave(door: &Door, client: ClientId) {
     door.clients.remove(client);
     door.sizers.left(client);
 }
@@ -119,7 +126,7 @@ impl Viewing {
     }
 
     fn greet(&self, info: &Info, screen: Bytes) {
-        let handshake = frames::handshake(info, &command(info), screen.len());
+        let handshake = frames::handshake(&About::of(info), screen.len());
         self.out.push([handshake, screen]);
     }
 
@@ -211,7 +218,7 @@ impl Viewing {
             kind::STATUS => {
                 self.out.room().await;
                 if let Some(info) = engine.get(session) {
-                    self.out.push(frames::status(&info));
+                    self.out.push(frames::status(&About::of(&info)));
                 }
                 Ok(())
             }

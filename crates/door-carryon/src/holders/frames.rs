@@ -7,6 +7,8 @@ use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use greenroom_engine::{End, Info};
 use greenroom_model::{ExitStatus, Size};
 
+use crate::wire::command;
+
 /// Types of frames.
 pub(super) mod kind {
     /// Output to the client, input from it.
@@ -93,14 +95,42 @@ pub(super) fn exit(end: End) -> [Bytes; 2] {
     [head(kind::EXIT, 4), Bytes::copy_from_slice(&code.to_be_bytes())]
 }
 
+/// What the greeting and the status say of a session.
+#[derive(Debug, Clone)]
+pub(super) struct About {
+    pub(super) pid: u32,
+    pub(super) holder_pid: u32,
+    pub(super) size: Size,
+    pub(super) clients: usize,
+    pub(super) cwd: String,
+    pub(super) command: String,
+}
+
+impl About {
+    pub(super) fn of(info: &Info) -> About {
+        About {
+            pid: info.pid,
+            holder_pid: info.holder_pid,
+            size: info.size,
+            clients: info.viewers.len(),
+            cwd: info.cwd.clone(),
+            command: command(info),
+        }
+    }
+
+    fn write(&self, bytes: &mut BytesMut) {
+        bytes.put_u32(self.pid);
+        bytes.put_u32(self.holder_pid);
+        bytes.put_u16(self.size.cols());
+        bytes.put_u16(self.size.rows());
+    }
+}
+
 /// The answer to a status request.
-pub(super) fn status(info: &Info) -> [Bytes; 2] {
+pub(super) fn status(about: &About) -> [Bytes; 2] {
     let mut bytes = BytesMut::with_capacity(14);
-    bytes.put_u32(info.pid);
-    bytes.put_u32(info.holder_pid);
-    bytes.put_u16(info.size.cols());
-    bytes.put_u16(info.size.rows());
-    bytes.put_u16(u16::try_from(info.viewers.len()).unwrap_or(u16::MAX));
+    about.write(&mut bytes);
+    bytes.put_u16(u16::try_from(about.clients).unwrap_or(u16::MAX));
     [head(kind::STATUS_IS, bytes.len()), bytes.freeze()]
 }
 
@@ -113,13 +143,10 @@ pub(super) fn size(payload: &[u8]) -> Option<Size> {
 }
 
 /// What a connection begins with; so many bytes of screen follow.
-pub(super) fn handshake(info: &Info, command: &str, screen: usize) -> Bytes {
-    let (cwd, command) = (fitting(&info.cwd), fitting(command));
+pub(super) fn handshake(about: &About, screen: usize) -> Bytes {
+    let (cwd, command) = (fitting(&about.cwd), fitting(&about.command));
     let mut bytes = BytesMut::with_capacity(20 + cwd.len() + command.len());
-    bytes.put_u32(info.pid);
-    bytes.put_u32(info.holder_pid);
-    bytes.put_u16(info.size.cols());
-    bytes.put_u16(info.size.rows());
+    about.write(&mut bytes);
     bytes.put_u32(u32::try_from(screen).unwrap_or(u32::MAX));
     for text in [cwd, command] {
         bytes.put_u16(u16::try_from(text.len()).unwrap_or(u16::MAX));

@@ -10,7 +10,7 @@ use crate::connection::Connection;
 use crate::error::RpcError;
 use crate::params::Params;
 use crate::streams::{self, stream_id};
-use crate::{holders, wire};
+use crate::{holders, tmux, wire};
 
 /// How many sessions one connection may be attached to.
 const MAX_STREAMS: usize = 256;
@@ -19,6 +19,12 @@ const MAX_STREAMS: usize = 256;
 const MAX_HISTORY: u64 = 1_000_000;
 
 pub(super) async fn attach(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
+    let read_only = params.flag("readOnly") || params.flag("observer");
+    if let Some(name) = params.of_tmux(&it.door.engine) {
+        let (size, offsets) = (params.size()?, params.flag("stream"));
+        let attach = tmux::Attach { size, read_only, offsets };
+        return tmux::attach(Arc::clone(&it), name, attach).await;
+    }
     let info = params.session(&it.door.engine)?;
     if it.streams.count() >= MAX_STREAMS {
         return Err(RpcError::invalid(format!("too many streams: at most {MAX_STREAMS}")));
@@ -35,7 +41,7 @@ pub(super) async fn attach(it: Arc<Connection>, params: Params) -> Result<Answer
     let attach = Attach {
         // A client that does not say its size is taken to have the session's.
         terminal: Some(size.unwrap_or(info.size)),
-        read_only: params.flag("readOnly") || params.flag("observer"),
+        read_only,
         from: params.offset("from"),
         lag,
         history: params.number("history").unwrap_or(0).min(MAX_HISTORY) as usize,
@@ -62,6 +68,10 @@ pub(super) async fn attach(it: Arc<Connection>, params: Params) -> Result<Answer
 }
 
 pub(super) async fn detach(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
+    let id = params.text("streamId").or_else(|| params.text("sessionId"));
+    if id.is_some_and(|id| tmux::detach(&it, id)) {
+        return Ok(ok());
+    }
     let stream = match params.text("streamId") {
         Some(id) => it.streams.by_stream(id),
         None => it.streams.by_session(&params.session(&it.door.engine)?.native_id()),

@@ -10,7 +10,7 @@ use super::{Answer, config, ok};
 use crate::connection::Connection;
 use crate::error::RpcError;
 use crate::params::Params;
-use crate::{CAPABILITIES, LogEntry, PROTOCOL, SETTINGS, SOCKETS, follows};
+use crate::{CAPABILITIES, LogEntry, PROTOCOL, SETTINGS, SOCKETS, follows, tmux};
 
 /// How many lines of the log are shown at most.
 const MAX_LOG_LINES: u64 = 10_000;
@@ -60,7 +60,8 @@ pub(super) async fn status(it: Arc<Connection>, _: Params) -> Result<Answer, Rpc
         "sessions": running,
         "ended": sessions.len() - running,
         "clients": it.door.clients.count(),
-        "backends": [{"id": "native", "available": true}],
+        "backends": [{"id": "native", "available": true},
+            {"id": "tmux", "available": tmux::is_available(&it.door)}],
         "local": config::local(&it.door),
         "remote": super::remote::state(&it.door),
         "home": status.home,

@@ -11,7 +11,7 @@ use crate::connection::Connection;
 use crate::error::RpcError;
 use crate::params::Params;
 use crate::project::{self, ProjectError, Terminal};
-use crate::wire;
+use crate::{tmux, wire};
 
 /// The type of client that asks before its user was asked: it never starts anything.
 const LOOKS_ONLY: &str = "vscode";
@@ -39,10 +39,11 @@ pub(super) async fn terminals(it: Arc<Connection>, params: Params) -> Result<Ans
         let _alone = it.door.starting.lock().await;
         for terminal in &declared {
             let mut failed = None;
-            if start && running(&it, &terminal.name).is_none() {
+            if start && running(&it, &terminal.name).await.is_none() {
                 failed = self::start(&it, &folder, terminal).await.err();
             }
-            shown.push(to_wire(&it, terminal, failed));
+            let session = running(&it, &terminal.name).await;
+            shown.push(to_wire(terminal, session, failed));
         }
     }
     let matched = sessions(&it, |info| project::is_in(info, &folder));
@@ -51,22 +52,34 @@ pub(super) async fn terminals(it: Arc<Connection>, params: Params) -> Result<Ans
     Ok(json!({"declared": shown, "matched": matched, "associated": associated}).into())
 }
 
-/// The running session of a name; the oldest, if several have it.
-fn running(it: &Connection, name: &str) -> Option<Info> {
+/// The running session of a name; the oldest, if several have it. Whoever holds it.
+async fn running(it: &Connection, name: &str) -> Option<Value> {
     let named = |info: &Info| info.state == State::Running && info.name == name;
-    it.door.engine.list().into_iter().find(named)
+    if let Some(info) = it.door.engine.list().into_iter().find(named) {
+        return Some(wire::session(&it.door, &info));
+    }
+    tmux::sessions(&it.door).await.into_iter().find(|session| session["name"] == name)
 }
 
 async fn start(it: &Connection, folder: &Path, terminal: &Terminal) -> Result<(), RpcError> {
-    if let Some(backend) = terminal.backend.as_deref().filter(|it| *it != "native") {
-        return Err(RpcError::invalid(format!("backend not available: {backend}")));
-    }
     let usual = Some(it.door.settings.text("default.shell")).filter(|shell| !shell.is_empty());
+    let shell = terminal.shell.clone().or(usual);
+    let cwd = Some(terminal.cwd.as_ref().map_or(folder.to_owned(), |cwd| folder.join(cwd)));
+    let name = Some(terminal.name.clone());
+    match terminal.backend.as_deref() {
+        None | Some("native") => {}
+        Some("tmux") => {
+            let command = terminal.command.clone();
+            let wanted = tmux::Wanted { name, command, shell, cwd, size: None };
+            return tmux::create(&it.door, wanted).await.map(drop);
+        }
+        Some(other) => return Err(RpcError::invalid(format!("backend not available: {other}"))),
+    }
     let new = New {
-        name: Some(terminal.name.clone()),
+        name,
         program: terminal.command.clone().map_or(Program::Shell, Program::Line),
-        shell: terminal.shell.clone().or(usual),
-        cwd: Some(terminal.cwd.as_ref().map_or(folder.to_owned(), |cwd| folder.join(cwd))),
+        shell,
+        cwd,
         notes: wire::notes_of(terminal.command.is_some()),
         ..New::default()
     };
@@ -75,16 +88,15 @@ async fn start(it: &Connection, folder: &Path, terminal: &Terminal) -> Result<()
 }
 
 /// A declared terminal: nested as the daemon of carryOn has it, and flat as its editor reads it.
-fn to_wire(it: &Connection, terminal: &Terminal, failed: Option<RpcError>) -> Value {
-    let session = running(it, &terminal.name);
+fn to_wire(terminal: &Terminal, session: Option<Value>, failed: Option<RpcError>) -> Value {
     let mut shown = terminal.declared.clone();
     shown.insert("declared".to_owned(), terminal.declared.clone().into());
     shown.insert("running".to_owned(), session.is_some().into());
     let status = if session.is_some() { "running" } else { "missing" };
     shown.insert("status".to_owned(), status.into());
-    if let Some(info) = &session {
-        shown.insert("sessionId".to_owned(), info.native_id().into());
-        shown.insert("session".to_owned(), wire::session(&it.door, info));
+    if let Some(session) = session {
+        shown.insert("sessionId".to_owned(), session["id"].clone());
+        shown.insert("session".to_owned(), session);
     }
     if let Some(group) = terminal.group {
         shown.insert("group".to_owned(), group.into());

@@ -9,6 +9,7 @@ use super::Answer;
 use crate::connection::Connection;
 use crate::error::RpcError;
 use crate::params::Params;
+use crate::tmux;
 
 /// How many matches a search gives at most.
 const MAX_MATCHES: u64 = 10_000;
@@ -126,6 +127,9 @@ pub(super) async fn scrollback(it: Arc<Connection>, params: Params) -> Result<An
     // carryOn answers with nothing for a session it does not know.
     if params.0.get("sessionId").is_none_or(Value::is_null) {
         return Err(RpcError::missing("sessionId"));
+    }
+    if let Some(name) = params.of_tmux(&it.door.engine) {
+        return Ok(Value::from(tmux::scrollback(&it.door, name).await?).into());
     }
     let Ok(info) = params.session(&it.door.engine) else { return Ok(json!("").into()) };
     // A redraw has no questions in it, whatever the program asked.

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use greenroom_engine::{Info, New, Program, State};
+use greenroom_engine::{New, Program, State};
 use serde_json::Value;
 
 use super::{Answer, ok};
 use crate::connection::Connection;
 use crate::error::RpcError;
 use crate::params::Params;
-use crate::wire;
+use crate::{tmux, wire};
 
 /// Signals by their names, as people write them.
 const SIGNALS: &[(&str, i32)] = &[
@@ -39,8 +39,12 @@ pub(super) async fn create(it: Arc<Connection>, params: Params) -> Result<Answer
     // What carryOn's clients make by default is not what ours ask for.
     let usual = it.is_foreign().then(|| settings.text("default.backend"));
     let backend = params.text("backend").map(str::to_owned).or(usual);
-    if let Some(backend) = backend.filter(|it| it != "native") {
-        return Err(RpcError::invalid(format!("backend not available: {backend}")));
+    let shell = Some(settings.text("default.shell")).filter(|shell| !shell.is_empty());
+    let shell = params.text("shell").map(str::to_owned).or(shell);
+    match backend.as_deref() {
+        None | Some("native") => {}
+        Some("tmux") => return create_in_tmux(&it, &params, shell).await,
+        Some(other) => return Err(RpcError::invalid(format!("backend not available: {other}"))),
     }
     let program = match (params.texts("argv")?, params.text("command")) {
         (Some(words), _) => Program::Command(words),
@@ -48,11 +52,10 @@ pub(super) async fn create(it: Arc<Connection>, params: Params) -> Result<Answer
         (None, None) => Program::Shell,
     };
     let notes = wire::notes_of(matches!(program, Program::Line(_)));
-    let shell = Some(settings.text("default.shell")).filter(|shell| !shell.is_empty());
     let new = New {
         name: params.text("name").map(str::to_owned),
         program,
-        shell: params.text("shell").map(str::to_owned).or(shell),
+        shell,
         notes,
         cwd: params.text("cwd").map(PathBuf::from),
         env: env(&params)?,
@@ -63,6 +66,24 @@ pub(super) async fn create(it: Arc<Connection>, params: Params) -> Result<Answer
     };
     let info = it.door.engine.create(&it.caller, new).await?;
     Ok(wire::session(&it.door, &info).into())
+}
+
+async fn create_in_tmux(
+    it: &Connection,
+    params: &Params,
+    shell: Option<String>,
+) -> Result<Answer, RpcError> {
+    if params.texts("argv")?.is_some() {
+        return Err(RpcError::invalid("tmux takes `command`, not `argv`"));
+    }
+    let wanted = tmux::Wanted {
+        name: params.text("name").map(str::to_owned),
+        command: params.text("command").map(str::to_owned),
+        shell,
+        cwd: params.text("cwd").map(PathBuf::from),
+        size: params.size()?,
+    };
+    Ok(tmux::create(&it.door, wanted).await?.into())
 }
 
 /// A name and its value.
@@ -85,10 +106,15 @@ pub(super) async fn list(it: Arc<Connection>, params: Params) -> Result<Answer, 
     it.door.engine.knock_again().await;
     let mut sessions = it.door.engine.list();
     sessions.retain(|info| all || info.state == State::Running);
-    let key = |info: &Info| (info.name.to_lowercase(), info.native_id());
-    sessions.sort_by_cached_key(key);
-    let sessions = sessions.iter().map(|info| wire::session(&it.door, info));
-    Ok(Value::from_iter(sessions).into())
+    let mut sessions: Vec<Value> =
+        sessions.iter().map(|info| wire::session(&it.door, info)).collect();
+    // Ours know native sessions only, unless they ask for those of tmux, too.
+    if it.is_foreign() || params.flag("tmux") {
+        sessions.extend(tmux::sessions(&it.door).await);
+    }
+    let text = |session: &Value, name: &str| session[name].as_str().unwrap_or("").to_owned();
+    sessions.sort_by_cached_key(|it| (text(it, "name").to_lowercase(), text(it, "id")));
+    Ok(Value::from(sessions).into())
 }
 
 pub(super) async fn info(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
@@ -97,6 +123,10 @@ pub(super) async fn info(it: Arc<Connection>, params: Params) -> Result<Answer, 
 }
 
 pub(super) async fn kill(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
+    if let Some(name) = params.of_tmux(&it.door.engine) {
+        tmux::kill(&it.door, name).await?;
+        return Ok(ok());
+    }
     let info = match params.session(&it.door.engine) {
         Ok(info) => info,
         Err(error) if it.is_foreign() => return unknown_to_kill(&params, error),
@@ -113,7 +143,7 @@ fn unknown_to_kill(params: &Params, error: RpcError) -> Result<Answer, RpcError>
     if error.data["kind"] != "not_found" {
         return Err(error);
     }
-    if id.starts_with("native-") || id.starts_with("tmux-") {
+    if id.starts_with("native-") || id.starts_with(tmux::PREFIX) {
         return Ok(ok());
     }
     Err(RpcError { message: format!("no backend found for session: {id}"), ..error })
@@ -138,20 +168,30 @@ pub(super) async fn signal(it: Arc<Connection>, params: Params) -> Result<Answer
 }
 
 pub(super) async fn rename(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
-    let info = params.session(&it.door.engine)?;
     let name = params.text("name").or_else(|| params.text("newName"));
-    let name = name.ok_or_else(|| RpcError::missing("name"))?.to_owned();
+    let name = name.ok_or_else(|| RpcError::missing("name"));
+    if let Some(old) = params.of_tmux(&it.door.engine) {
+        tmux::rename(&it.door, old, name?).await?;
+        return Ok(ok());
+    }
+    let info = params.session(&it.door.engine)?;
+    let name = name?.to_owned();
     it.door.engine.rename(&it.caller, info.id, name).await?;
     Ok(ok())
 }
 
 pub(super) async fn resize(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
-    let info = params.session(&it.door.engine)?;
+    let in_tmux = params.of_tmux(&it.door.engine);
+    let info = in_tmux.is_none().then(|| params.session(&it.door.engine)).transpose()?;
     if it.is_foreign() {
         params.side("cols")?;
         params.side("rows")?;
     }
     let size = params.size()?.ok_or_else(|| RpcError::missing("cols"))?;
+    if let Some(name) = in_tmux {
+        tmux::resize(&it.door, name, size).await?;
+    }
+    let Some(info) = info else { return Ok(ok()) };
     it.door.sizers.sized(info.id, it.caller.id);
     it.door.engine.resize(&it.caller, info.id, size).await?;
     Ok(ok())

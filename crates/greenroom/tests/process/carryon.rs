@@ -4,6 +4,7 @@
 mod base;
 mod frames;
 mod holder;
+mod tmux;
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;

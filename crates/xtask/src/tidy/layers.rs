@@ -24,7 +24,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("plugin", &[]),
     ("repl", &["frame"]),
     ("cli", &["client", "frame", "model", "repl"]),
-    ("door-carryon", &["door", "engine", "frame", "model", "screen"]),
+    ("door-carryon", &["door", "engine", "frame", "model", "screen", "tmux"]),
     ("door-ptywright", &["door", "engine", "frame", "model", "plugin", "screen"]),
     (
         "greenroom",
@@ -44,6 +44,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "screen",
             "store",
             "testkit",
+            "tmux",
         ],
     ),
     ("testkit", &["client", "frame", "model"]),
