@@ -4,9 +4,11 @@
 //! no threads. One read gives one write, both ways: what a key costs is what the kernel asks for.
 
 mod bridge;
+mod manners;
 mod notice;
 mod poll;
 mod watch;
 
 pub(crate) use bridge::{Bridge, Typing, bridge};
-pub(crate) use watch::{Watch, watch};
+pub(crate) use manners::Manners;
+pub(crate) use watch::{Watch, watch, watch_as};

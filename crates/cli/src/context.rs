@@ -18,6 +18,8 @@ pub(crate) struct Context<'a> {
     pub(crate) output: &'a Output,
     /// Whose daemon is meant.
     pub(crate) chosen: Chosen,
+    /// Who we tell the daemon we are.
+    pub(crate) identity: Identity,
 }
 
 impl<'a> Context<'a> {
@@ -27,7 +29,7 @@ impl<'a> Context<'a> {
     }
 
     pub(crate) fn about(host: &'a dyn Host, output: &'a Output, chosen: Chosen) -> Context<'a> {
-        Context { host, output, chosen }
+        Context { host, output, chosen, identity: identity() }
     }
 
     pub(crate) fn paths(&self) -> Result<Paths> {
@@ -78,13 +80,13 @@ impl<'a> Context<'a> {
     /// who only looks needs it.
     pub(crate) fn connect(&self) -> Result<Connection> {
         let mut start = || self.start_daemon();
-        let connected = self.reach()?.connect_or_start(&identity(), &mut start);
+        let connected = self.reach()?.connect_or_start(&self.identity, &mut start);
         connected.map_err(|error| self.failed(error))
     }
 
     /// Connects to a daemon that runs.
     pub(crate) fn connect_to_running(&self) -> Result<Connection> {
-        self.reach()?.connect(&identity()).map_err(|error| self.failed(error))
+        self.reach()?.connect(&self.identity).map_err(|error| self.failed(error))
     }
 
     /// Starts a daemon; the error is its own text.
@@ -116,7 +118,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Who we tell the daemon we are.
+/// Who we are, if no other program is taken for us.
 pub(crate) fn identity() -> Identity {
     Identity {
         client: concat!("greenroom ", env!("CARGO_PKG_VERSION")).to_owned(),

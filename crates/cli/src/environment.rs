@@ -39,6 +39,8 @@ const OF_THE_TERMINAL: &[&str] = &[
     "_",                   // the shell's own note of what it ran
     "GREENROOM_SESSION",   // the session we may be in is not the one we make
     "GREENROOM_SOCKET",    // set anew by the daemon
+    "CARRYON_DAEMON",      // only the daemon's own start is meant by it
+    "CARRYON_CLIENT_*",    // who shows this terminal does not show the session
 ];
 
 /// The environment of a new session: the caller's without what describes its terminal, and what

@@ -79,6 +79,18 @@ pub trait Host {
         named.or_else(home).context("neither `PTYWRIGHT_HOME` nor `HOME` is set")
     }
 
+    /// The folder of the carryOn command line: `$CARRYON_BASE_DIR`, or `.carryon` in the user's own.
+    ///
+    /// # Errors
+    /// The environment names none, or one below a folder that is gone.
+    fn carryon_base(&self) -> Result<PathBuf> {
+        let named = self.variable("CARRYON_BASE_DIR").filter(|it| !it.is_empty());
+        let home = || Some(PathBuf::from(self.variable("HOME")?).join(".carryon"));
+        let base = named.map(PathBuf::from).or_else(home);
+        let base = base.context("neither `CARRYON_BASE_DIR` nor `HOME` is set")?;
+        std::path::absolute(&base).with_context(|| format!("finding `{}`", base.display()))
+    }
+
     /// A variable of the environment.
     fn variable(&self, name: &str) -> Option<OsString> {
         self.environment().into_iter().find(|(key, _)| key == name).map(|(_, value)| value)

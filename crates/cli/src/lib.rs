@@ -9,13 +9,14 @@
 //! - `attached` the poll loops of a person's terminal and of `run`, on top of `link`, which
 //!   reconnects; `input` what a person types; `terminal` the person's terminal;
 //! - `machines` the other machines whose daemons can be meant instead of this one's;
-//! - `ptywright` the command line of that program, for scripts that start it;
+//! - `ptywright` and `carryon` the command lines of those programs, for who starts them;
 //! - `failure`, `output`, `table`, `plain` what is said and how.
 //!
 //! Not here: escape sequences of sessions (the daemon's screen), starting processes.
 
 mod args;
 mod attached;
+mod carryon;
 mod context;
 mod environment;
 mod failure;
@@ -52,6 +53,9 @@ pub fn main(host: &dyn Host) -> ExitCode {
     let args = host.args();
     if started_as(&args, ptywright::NAME) {
         return ptywright::main(host, args);
+    }
+    if started_as(&args, carryon::NAME) {
+        return carryon::main(host, args);
     }
     // Needed before the arguments are read: a complaint about them is an error as any other.
     let wants_json = asks_for_json(&args);

@@ -16,7 +16,7 @@ use greenroom_model::Size;
 use rustix::event::PollFlags;
 use serde_json::{Value, json};
 
-use crate::context::{Context, identity};
+use crate::context::Context;
 use crate::failure::{Failure, FailureKind, Result};
 use crate::plain::plain;
 use attempt::{Attempt, Tried};
@@ -264,9 +264,9 @@ impl<'a> Link<'a> {
     fn reconnect(&self, start: bool) -> Tried {
         let mut connection = if start {
             let mut start = || self.context.start_daemon();
-            self.reach.connect_or_start(&identity(), &mut start)?
+            self.reach.connect_or_start(&self.context.identity, &mut start)?
         } else {
-            self.reach.connect(&identity())?
+            self.reach.connect(&self.context.identity)?
         };
         let mut stream = self.stream.clone();
         stream.resume(&mut connection)?;

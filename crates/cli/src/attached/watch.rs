@@ -9,6 +9,7 @@ use greenroom_client::{AttachOptions, Connection, Ended, Event, Lag, Stream};
 use greenroom_model::{Eager, ExitStatus, Offset};
 use serde_json::json;
 
+use super::manners::{Interrupts, Manners};
 use super::notice::{Act, Notice};
 use super::poll::{self, Ready, TYPED, earliest};
 use crate::context::Context;
@@ -47,9 +48,20 @@ enum Left {
 /// Shows a session on this terminal until it is left or ends.
 pub(crate) fn watch(
     context: &Context<'_>,
+    connection: Connection,
+    target: &str,
+    how: Watch,
+) -> Result<Exit> {
+    watch_as(context, connection, target, how, Manners::Ours)
+}
+
+/// As [`watch`], with the manners of another program.
+pub(crate) fn watch_as(
+    context: &Context<'_>,
     mut connection: Connection,
     target: &str,
     how: Watch,
+    manners: Manners,
 ) -> Result<Exit> {
     let settings = context.settings()?;
     let scanner = scanner(&settings)?;
@@ -73,6 +85,8 @@ pub(crate) fn watch(
         scanner,
         notice: Notice::default(),
         eager: Eager::new(MOMENT),
+        manners,
+        interrupts: Interrupts::default(),
         read_only: how.read_only,
         typed: Vec::with_capacity(TYPED),
     };
@@ -117,6 +131,8 @@ struct Watcher<'a> {
     scanner: Scanner,
     notice: Notice,
     eager: Eager,
+    manners: Manners,
+    interrupts: Interrupts,
     read_only: bool,
     /// The title the session set last, to be shown again after a notice.
     title: String,
@@ -210,7 +226,8 @@ impl Watcher<'_> {
         }
         let scanned = self.scanner.feed(bytes, now, &mut self.typed);
         self.send_typed(now)?;
-        Ok((scanned == Scanned::Detach).then_some(Left::Detached))
+        let insists = self.interrupts.typed(bytes) && self.manners.leaves_by_interrupts();
+        Ok((scanned == Scanned::Detach || insists).then_some(Left::Detached))
     }
 
     fn send_typed(&mut self, now: Instant) -> Result<()> {
@@ -274,14 +291,19 @@ impl Watcher<'_> {
         self.writer.clear();
         self.writer.push(sequences::LEAVE);
         self.writer.push(sequences::BELOW);
-        if let (Ok(left), false) = (&left, context.output.is_json()) {
+        if let (Ok(left), Manners::Ours, false) = (&left, self.manners, context.output.is_json()) {
             self.writer.push(self.farewell(left, &context.program()).into_bytes());
         }
         self.writer.finish();
         drop(self.raw);
         let session = self.link.stream().target().to_owned();
+        let name = self.link.stream().session().name.clone();
         self.link.close();
         let left = left?;
+        if self.manners == Manners::Carryon {
+            context.output.remark(&left.as_carryon_says_it(&name));
+            return Ok(Exit::OK);
+        }
         if context.output.is_json() {
             context.output.value(&to_wire(&left, &session))?;
         }
@@ -311,6 +333,19 @@ impl Watcher<'_> {
                 format!("[session {name} ended: {}]\r\n", plain(reason))
             }
             Left::Signal(_) | Left::NoTerminal => String::new(),
+        }
+    }
+}
+
+impl Left {
+    /// What carryOn says at the end, which is no longer than that.
+    fn as_carryon_says_it(&self, name: &str) -> String {
+        match self {
+            Left::Ended(_) => "[local] session ended".to_owned(),
+            Left::Detached | Left::Signal(_) | Left::NoTerminal => {
+                let name = quoted(&plain(name));
+                format!("[local] detached; carryon attach {name} to return")
+            }
         }
     }
 }

@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
+use crate::carryon;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, FailureKind, Result};
 use crate::ptywright;
 
 /// The programs we are when we are started under their names.
-const NAMES: &[&str] = &[ptywright::NAME];
+const NAMES: &[&str] = &[ptywright::NAME, carryon::NAME];
 
 /// Makes this program take the place of others that scripts start.
 #[derive(Debug, Args)]
@@ -27,7 +28,7 @@ enum Verb {
     Install(Install),
 }
 
-/// Makes a link for each program that this one can be, such as ptywright.
+/// Makes a link for each program that this one can be, such as ptywright and carryon.
 ///
 /// Started through such a link, it takes that program's verbs, prints what it prints, and ends with its
 /// codes. A file that is no link of ours is left alone.

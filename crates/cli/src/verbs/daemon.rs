@@ -143,7 +143,7 @@ fn socket(context: &Context<'_>, start: bool) -> Result<Exit> {
 }
 
 /// Stops the daemon and waits until its process is gone; false if there was none.
-fn stop(context: &Context<'_>) -> Result<bool> {
+pub(crate) fn stop(context: &Context<'_>) -> Result<bool> {
     let endpoint = context.endpoint()?;
     let pid = match endpoint.peer() {
         Ok(pid) => pid,

@@ -27,7 +27,7 @@ const FOLLOW_LAST: u64 = 1000;
 const GONE: FailureKind = FailureKind::Daemon(ErrorKind::Unreachable);
 
 /// The name of the daemon's log in the state folder.
-const LOG_FILE: &str = "daemon.log";
+pub(crate) const LOG_FILE: &str = "daemon.log";
 
 /// Shows what the daemon noted.
 ///
@@ -124,7 +124,7 @@ impl Logs {
 }
 
 /// Shows the end of the file a daemon left.
-fn from_file(output: &Output, file: &Path, last: u64) -> Result<Exit> {
+pub(crate) fn from_file(output: &Output, file: &Path, last: u64) -> Result<Exit> {
     let text = fs::read(file).map_err(|error| {
         Failure::system(&format!("no daemon is running, and reading `{}`", file.display()), &error)
             .hint("start a daemon with `greenroom daemon start`")

@@ -13,6 +13,7 @@
 mod access;
 mod attach;
 mod carryon;
+mod carryon_cli;
 mod claude;
 mod cli;
 mod clock;

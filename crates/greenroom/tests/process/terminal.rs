@@ -66,6 +66,11 @@ impl Terminal {
         Terminal { master, pid, status: None, screen, written: Vec::new() }
     }
 
+    /// The program's process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid
+    }
+
     /// Takes what was written to the terminal by now.
     pub(crate) fn look(&mut self) {
         let mut buffer = Vec::with_capacity(64 << 10);

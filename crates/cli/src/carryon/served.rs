@@ -1,0 +1,103 @@
+//! The way to the daemon, which is made to serve carryOn's folder as well.
+//!
+//! An editor's extension looks for `daemon.sock` in that folder. What it finds there is our own
+//! daemon of this home: sessions are the same, whoever asks.
+
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use greenroom_client::{Connection, Endpoint, Error, ErrorKind, Identity};
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::failure::{Failure, FailureKind, Result};
+use crate::output::Output;
+use crate::plain::plain;
+
+/// How long a daemon that is just starting may take until it can be asked: it may have hundreds of
+/// sessions to take up.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How often it is tried meanwhile.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Connects; starts a daemon if there is none, and has it serve the folder.
+///
+/// A folder that cannot be served is told of and no more: the daemon does all the same what it is
+/// asked next.
+pub(super) fn connect(context: &Context<'_>) -> Result<Connection> {
+    let mut connection = context.connect()?;
+    if let Err(failure) = serve(context, &mut connection) {
+        warn(context.output, &failure);
+    }
+    Ok(connection)
+}
+
+/// Calls one method over a connection of its own.
+pub(super) fn call(context: &Context<'_>, method: &str, params: &Value) -> Result<Value> {
+    Ok(connect(context)?.call(method, params)?)
+}
+
+/// Has a daemon serve the folder; does nothing if it does.
+pub(super) fn serve(context: &Context<'_>, connection: &mut Connection) -> Result<()> {
+    ask(connection, &base(context)?)
+}
+
+fn ask(connection: &mut Connection, base: &str) -> Result<()> {
+    let params = json!({"name": super::NAME, "base": base});
+    let asked = connection.call("compat.serve", &params).map(drop);
+    asked.map_err(|error| not_served(base, error))
+}
+
+fn not_served(base: &str, error: Error) -> Failure {
+    let text = format!("`{}` is not served: {error}", plain(base));
+    Failure::new(FailureKind::Daemon(error.kind()), text)
+}
+
+/// Has the daemon that begins in this very process serve the folder, as soon as it can be asked.
+pub(super) fn serve_soon(context: &Context<'_>) -> Result<()> {
+    let (endpoint, identity) = (context.endpoint()?, context.identity.clone());
+    let base = base(context)?;
+    let ask = move || {
+        if let Err(failure) = once_it_listens(&endpoint, &identity, &base) {
+            // Whoever runs it in the foreground reads its standard error.
+            warn(&Output::new(false, true), &failure);
+        }
+    };
+    let beside = thread::Builder::new().name("serve carryon".to_owned()).spawn(ask);
+    beside.map(drop).map_err(|error| Failure::system("starting a thread", &error))
+}
+
+fn once_it_listens(endpoint: &Endpoint, identity: &Identity, base: &str) -> Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match endpoint.connect(identity) {
+            Ok(mut connection) => return ask(&mut connection, base),
+            Err(error) if error.kind() == ErrorKind::Unreachable && Instant::now() < deadline => {
+                thread::sleep(LOOK_EVERY);
+            }
+            Err(error) => return Err(not_served(base, error)),
+        }
+    }
+}
+
+fn warn(output: &Output, failure: &Failure) {
+    output.remark(&format!("Warning: {}", failure.message()));
+}
+
+/// Whether the failure is that no daemon runs.
+pub(super) fn is_absent(failure: &Failure) -> bool {
+    failure.kind() == FailureKind::Daemon(ErrorKind::Unreachable)
+}
+
+/// A file of the folder.
+pub(super) fn file(context: &Context<'_>, name: &str) -> Result<PathBuf> {
+    Ok(context.host.carryon_base()?.join(name))
+}
+
+fn base(context: &Context<'_>) -> Result<String> {
+    context.host.carryon_base()?.into_os_string().into_string().map_err(|path| {
+        Failure::usage(format!("the folder `{}` is not UTF-8", path.to_string_lossy()))
+    })
+}

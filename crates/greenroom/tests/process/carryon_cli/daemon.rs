@@ -1,0 +1,212 @@
+//! `carryon start`, `stop`, `status`, and what is asked of the daemon: settings, logs, projects.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Stdio;
+
+use greenroom_testkit::{
+    Daemon, Home, Signal, Wire, count, create, eventually, eventually_some, process, session_list,
+};
+use serde_json::json;
+
+use super::{base, command, fails, link, run, says, terminal, text};
+use crate::support::home;
+
+/// The number of the process in what `start` and `status` say.
+#[track_caller]
+fn pid(said: &str) -> u32 {
+    let number = said.split_once("(pid ").and_then(|(_, rest)| rest.split_once(')'));
+    number.unwrap_or_else(|| panic!("{said}")).0.parse().unwrap()
+}
+
+/// Whether the daemon answers in carryOn's folder.
+fn is_served(home: &Home) -> bool {
+    let wire = Wire::connect(&base(home).join("daemon.sock"));
+    wire.is_ok_and(|mut it| matches!(it.call("daemon.status", &json!({})), Some(Ok(_))))
+}
+
+#[test]
+fn it_is_started_shown_and_stopped_and_sessions_live_on() {
+    let home = home();
+    let started = says(&home, &["start"]);
+    assert!(started.starts_with("Daemon started (pid "), "{started}");
+    assert!(is_served(&home), "the folder is served");
+    let folder = fs::metadata(base(&home)).unwrap().permissions();
+    assert_eq!(folder.mode() & 0o777, 0o700);
+    let again = says(&home, &["start"]);
+    assert_eq!(again, format!("Daemon already running (pid {})\n", pid(&started)));
+    create(&mut home.connect(), "kept", "read x");
+    let status = says(&home, &["status"]);
+    assert_eq!(pid(&status), pid(&started));
+    assert!(status.contains("sessions:  1\n") && status.contains("native"), "{status}");
+    assert_eq!(says(&home, &["stop"]), "Daemon stopped; sessions live on\n");
+    assert!(!process::lives(pid(&started)) && !is_served(&home));
+    assert_eq!(says(&home, &["status"]), "Daemon is not running\n");
+    // Whoever needs it starts it.
+    assert!(says(&home, &["ls"]).starts_with("kept "));
+    assert!(is_served(&home), "also by a verb that only looks");
+}
+
+#[test]
+fn of_two_that_are_started_at_once_one_serves() {
+    let home = home();
+    for round in 0..count(20, 100) {
+        let start = || command(&home, &["start"]).stdout(Stdio::piped()).spawn().unwrap();
+        let said = [start(), start()].map(|it| {
+            let output = it.wait_with_output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "round {round}: {output:?}");
+            text(&output.stdout)
+        });
+        assert_eq!(pid(&said[0]), pid(&said[1]), "round {round}");
+        assert!(is_served(&home), "round {round}");
+        let mut listening = process::listeners(&base(&home).join("daemon.sock"));
+        listening.dedup();
+        assert_eq!(listening, [pid(&said[0])], "round {round}");
+        says(&home, &["stop"]);
+    }
+}
+
+#[test]
+fn in_the_foreground_it_serves_until_it_is_told_to_end() {
+    let home = home();
+    for by_variable in [false, true] {
+        let mut start = match by_variable {
+            true => command(&home, &["start"]),
+            false => command(&home, &["start", "--foreground"]),
+        };
+        if by_variable {
+            start.env("CARRYON_DAEMON", "1");
+        }
+        let mut daemon = Daemon::begin(&home, start);
+        daemon.wait_until_it_answers(&home);
+        eventually("the folder is served", || is_served(&home));
+        // A second one finds it there and takes nothing away.
+        let second = says(&home, &["start", "--foreground"]);
+        assert_eq!(pid(&second), daemon.pid(), "{second}");
+        daemon.signal(Signal::TERM);
+        assert_eq!(daemon.wait_for_end().code(), Some(0), "{}", daemon.said());
+        assert!(!is_served(&home));
+    }
+}
+
+#[test]
+fn started_inside_a_session_it_takes_nothing() {
+    let home = home();
+    let started = says(&home, &["start"]);
+    let mut terminal = terminal(&home, &["create", "-c", "sh"]);
+    let program = link(&home);
+    let line = format!("CARRYON_DAEMON=1 {} start; echo code-$?\r", program.display());
+    terminal.press(line.as_bytes());
+    terminal.shows("code-0");
+    let shown = terminal.screen.text();
+    assert!(shown.contains(&format!("already running (pid {})", pid(&started))), "{shown}");
+    assert!(is_served(&home));
+    assert_eq!(session_list(&mut home.connect(), false).len(), 1);
+}
+
+#[test]
+fn a_folder_of_somebody_elses_is_left_alone() {
+    let home = home();
+    fs::create_dir(base(&home)).unwrap();
+    let _other = std::os::unix::net::UnixListener::bind(base(&home).join("daemon.sock")).unwrap();
+    fails(&home, &["start"], &format!("`{}` is not served", base(&home).display()));
+    // Sessions are to be had all the same.
+    create(&mut home.connect(), "kept", "read x");
+    let output = run(&home, &["ls"]);
+    assert!(output.status.success() && text(&output.stdout).starts_with("kept "), "{output:?}");
+    assert!(text(&output.stderr).starts_with("Warning: "), "{output:?}");
+}
+
+#[test]
+fn settings_are_read_and_changed() {
+    let home = home();
+    assert_eq!(says(&home, &["config", "get", "logs.maxFiles"]), "5\n");
+    assert_eq!(says(&home, &["config", "get", "default.backend"]), "native\n");
+    assert_eq!(says(&home, &["config", "set", "logs.maxFiles", "7"]), "logs.maxFiles = 7\n");
+    assert_eq!(says(&home, &["config", "get", "logs.maxFiles"]), "7\n");
+    let file = says(&home, &["config", "path"]);
+    let kept = fs::read_to_string(file.trim_end()).unwrap();
+    assert!(kept.contains("\"logs.maxFiles\": 7"), "{kept}");
+    fs::write(file.trim_end(), kept.replace('7', "9")).unwrap();
+    assert_eq!(says(&home, &["config", "reload"]), "Config reloaded\n");
+    assert_eq!(says(&home, &["config", "get", "logs.maxFiles"]), "9\n");
+    fails(&home, &["config", "get", "no.such"], "unknown config key: no.such");
+    fails(&home, &["config", "set", "no.such", "1"], "unknown config key: no.such");
+    fails(&home, &["config", "set", "logs.maxFiles", "many"], "must be an integer");
+    fails(&home, &["config", "set", "logs.maxFiles", "0"], "must be >= 1");
+    let secret = says(&home, &["config", "set", "local.password", "correct horse"]);
+    assert!(!secret.contains("correct horse"), "{secret}");
+}
+
+#[test]
+fn what_the_daemon_notes_is_shown_and_followed() {
+    let home = home();
+    says(&home, &["start"]);
+    let shown = says(&home, &["logs"]);
+    assert!(shown.contains("the daemon listens") && shown.contains(" INFO  ["), "{shown}");
+    assert_eq!(says(&home, &["logs", "--last", "1"]).lines().count(), 1);
+    assert_eq!(says(&home, &["logs", "--level", "error"]), "");
+    let mut follow = command(&home, &["logs", "-f", "--last", "1"]);
+    let mut child = follow.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    lines.next().unwrap().unwrap();
+    let mut until = |what: &str| lines.by_ref().any(|it| it.unwrap().contains(what));
+    says(&home, &["stop"]);
+    assert!(until("the daemon ends"), "what is noted is shown");
+    says(&home, &["start"]);
+    assert!(until("the daemon listens"), "also by the next daemon");
+    process::kill(child.id(), Signal::TERM);
+    child.wait().unwrap();
+    says(&home, &["stop"]);
+    assert!(says(&home, &["logs", "--last", "1"]).contains("the daemon ends"), "from its file");
+}
+
+#[test]
+fn the_terminals_of_a_project_are_declared_shown_and_started() {
+    let home = home();
+    let folder = home.path().join("project");
+    fs::create_dir(&folder).unwrap();
+    let path = folder.to_str().unwrap();
+    assert_eq!(says(&home, &["project", "terminals", path]), "no terminals are declared\n");
+    let made = says(&home, &["project", "init", path]);
+    assert_eq!(made, format!("Created {path}/.carryon.json\n"));
+    assert!(folder.join(".carryon.json").exists());
+    let output = run(&home, &["project", "init", path]);
+    assert_eq!(output.status.code(), Some(1), "nothing is overwritten: {output:?}");
+    let declared = json!({"version": 1, "terminals": [
+        {"name": "web", "command": "read x"}, [{"name": "log", "command": "read y"}]]});
+    fs::write(folder.join(".carryon.json"), declared.to_string()).unwrap();
+    let mut here = command(&home, &["project", "terminals"]);
+    let shown = text(&here.current_dir(&folder).output().unwrap().stdout);
+    assert!(
+        shown.starts_with("web              missing      read x\nlog              missing"),
+        "{shown}"
+    );
+    assert!(session_list(&mut home.connect(), false).is_empty(), "to look starts nothing");
+    for _again in 0..2 {
+        says(&home, &["project", "terminals", "--start", path]);
+        assert_eq!(session_list(&mut home.connect(), false).len(), 2);
+    }
+    let shown = eventually_some("both are shown as running", || {
+        let shown = says(&home, &["project", "terminals", path]);
+        (shown.matches(" running ").count() == 2).then_some(shown)
+    });
+    assert!(shown.contains("sessions in this folder:\n"), "{shown}");
+    let other = home.path().join("other");
+    fs::create_dir(&other).unwrap();
+    let other = other.to_str().unwrap();
+    let session = ["--session", "web"];
+    says(&home, &["project", "associate", other, session[0], session[1]]);
+    says(&home, &["project", "disassociate", other, session[0], session[1]]);
+    fails(&home, &["project", "associate", other, "--session", "nobody"], "no session matching");
+}
+
+#[test]
+fn there_is_no_account() {
+    let home = home();
+    assert_eq!(says(&home, &["remote", "status"]), "Not connected: no account\n");
+    let output = run(&home, &["remote", "devices"]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), String::new()));
+    assert!(text(&output.stderr).ends_with("no devices\n"), "{output:?}");
+}
