@@ -86,7 +86,7 @@ pub(crate) fn main(host: &dyn Host, mut args: Vec<OsString>) -> ExitCode {
         Ok((arguments, matches)) => arguments
             .run(&context)
             .unwrap_or_else(|failure| report(&failure, &usage(&mut command, &matches))),
-        Err(error) => misread(&error),
+        Err(error) => misread(&error, &mut command),
     };
     ExitCode::from(code.0)
 }
@@ -146,7 +146,7 @@ fn report(failure: &Failure, usage: &str) -> Exit {
 }
 
 /// Shows the help that was asked for, or what is wrong with the arguments.
-fn misread(error: &clap::Error) -> Exit {
+fn misread(error: &clap::Error, command: &mut Command) -> Exit {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             // A reader that has seen enough of it is no error.
@@ -156,7 +156,11 @@ fn misread(error: &clap::Error) -> Exit {
         _ => {
             let text = error.render().to_string();
             let text = text.strip_prefix("error: ").unwrap_or(&text);
-            complain(&format!("Error: {text}"));
+            let usage = match text.contains("Usage:") {
+                true => String::new(),
+                false => format!("\n{}\n", command.render_usage()),
+            };
+            complain(&format!("Error: {text}{usage}"));
             Exit::FAILED
         }
     }

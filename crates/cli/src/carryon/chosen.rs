@@ -56,8 +56,10 @@ fn matching(sessions: Vec<Session>, text: &str) -> Vec<Session> {
     let by_id = |it: &Session| it.id == text;
     let by_beginning = |it: &Session| !text.is_empty() && it.id.starts_with(text);
     let ways: [&dyn Fn(&Session) -> bool; 3] = [&by_name, &by_id, &by_beginning];
-    let way = ways.into_iter().find(|way| sessions.iter().any(|it| way(it)));
-    sessions.into_iter().filter(|it| way.is_some_and(|way| way(it))).collect()
+    match ways.into_iter().find(|way| sessions.iter().any(way)) {
+        Some(way) => sessions.into_iter().filter(way).collect(),
+        None => Vec::new(),
+    }
 }
 
 /// Has a person pick one.

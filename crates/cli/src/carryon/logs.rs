@@ -57,7 +57,10 @@ impl Logs {
         let mut shown = Shown { output: context.output, newest: i64::MIN };
         let entries = self.ask(&mut connection, self.last)?;
         shown.all(&entries)?;
-        while self.follow {
+        if !self.follow {
+            return Ok(Exit::OK);
+        }
+        loop {
             until_lost(&mut connection, &mut shown)?;
             connection = back(context);
             // What is not newer was shown before.
@@ -66,7 +69,6 @@ impl Logs {
             let meanwhile = meanwhile.into_iter().filter(|it| timestamp(it) > since);
             shown.all(&meanwhile.collect::<Vec<_>>())?;
         }
-        Ok(Exit::OK)
     }
 
     /// The last entries; the daemon tells of those to come if they are to be followed.

@@ -170,8 +170,10 @@ fn without_a_terminal_a_session_is_made_and_not_attached_to() {
 fn a_session_inherits_the_folder_and_variables_but_not_who_shows_it() {
     let home = home();
     let _daemon = home.start();
-    let mut create =
-        command(&home, &["create", "-d", "-n", "env", "-c", "env | sort; pwd; read x"]);
+    let mut create = command(
+        &home,
+        &["create", "-d", "-n", "env", "-c", "env | sort; pwd; echo its-$((1+1))-end; read x"],
+    );
     create.current_dir("/usr").envs([
         ("MINE", "kept"),
         ("CARRYON_DAEMON", "1"),
@@ -181,10 +183,13 @@ fn a_session_inherits_the_folder_and_variables_but_not_who_shows_it() {
     ]);
     assert!(create.output().unwrap().status.success());
     let mut connection = home.connect();
-    wait_for_text(&mut connection, "env", "/usr\r\n");
+    wait_for_text(&mut connection, "env", "its-2-end");
     let all = call(&mut connection, "session.read", json!({"sessionId": "env", "what": "all"}));
     let all = all["text"].as_str().unwrap();
-    assert!(all.contains("MINE=kept") && all.contains("CARRYON_BASE_DIR="), "{all}");
+    assert!(
+        all.contains("MINE=kept") && all.contains("\n/usr\n") && all.contains("CARRYON_BASE_DIR="),
+        "{all}"
+    );
     assert!(!all.contains("CARRYON_DAEMON") && !all.contains("CARRYON_CLIENT"), "{all}");
 }
 
@@ -231,9 +236,9 @@ fn a_person_picks_from_a_list_and_is_asked_before_a_session_ends() {
         (&["2", "y"], 0, &["alpha"]),
     ] {
         let mut terminal = terminal(&home, &["kill"]);
-        terminal.shows("session [1-2]: ");
+        terminal.shows("session [1-2]:");
         assert!(terminal.screen.text().contains("  2  beta  "), "{}", terminal.screen.text());
-        for (answer, question) in answers.iter().zip(["session [1-2]: ", "Kill session beta"]) {
+        for (answer, question) in answers.iter().zip(["session [1-2]:", "Kill session beta"]) {
             terminal.shows(question);
             terminal.press(format!("{answer}\r").as_bytes());
         }
@@ -241,15 +246,15 @@ fn a_person_picks_from_a_list_and_is_asked_before_a_session_ends() {
         assert_eq!(names(&home), left, "{answers:?}");
     }
     let mut terminal = terminal(&home, &["rename"]);
-    terminal.shows("session [1-1]: ");
+    terminal.shows("session [1-1]:");
     terminal.press(b"1\r");
-    terminal.shows("new name: ");
+    terminal.shows("new name:");
     terminal.press(b"gamma\r");
     assert_eq!((terminal.end(), names(&home)), (0, vec!["gamma".to_owned()]));
     // Several of a name are told apart by the person.
     create(&mut connection, "gamma", "read x");
     let mut terminal = self::terminal(&home, &["attach", "gamma"]);
-    terminal.shows("session [1-2]: ");
+    terminal.shows("session [1-2]:");
     terminal.press(b"\x04");
     assert_eq!(terminal.end(), 1);
 }

@@ -140,9 +140,9 @@ fn who_shows_a_session_is_listed_also_after_the_daemon_was_killed() {
 fn a_session_is_not_shown_inside_itself() {
     let home = home();
     let _daemon = home.start();
-    create(&mut home.connect(), "inner", "exec sh");
-    let mut terminal = terminal(&home, &["attach", "inner"]);
+    let mut terminal = terminal(&home, &["create", "-n", "inner", "-c", "sh"]);
     terminal.press(format!("{} attach inner; echo code-$?\r", link(&home).display()).as_bytes());
     terminal.shows("code-1");
-    assert!(terminal.screen.text().contains("this terminal is that very session"));
+    let shown = terminal.screen.text();
+    assert!(shown.contains("this terminal is that very session"), "{shown}");
 }
