@@ -76,7 +76,8 @@ pub(crate) fn main(host: &dyn Host, mut args: Vec<OsString>) -> ExitCode {
     }
     let no_colour = host.variable("NO_COLOR").is_some_and(|it| !it.is_empty());
     let output = Output::new(false, no_colour);
-    let context = Context { identity: identity(host), ..Context::new(host, &output) };
+    let greeting = served::greeting(host);
+    let context = Context { identity: identity(host), greeting, ..Context::new(host, &output) };
     let mut command = Arguments::command();
     let read = command.try_get_matches_from_mut(args).and_then(|matches| {
         let arguments = Arguments::from_arg_matches(&matches)?;

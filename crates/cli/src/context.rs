@@ -20,6 +20,8 @@ pub(crate) struct Context<'a> {
     pub(crate) chosen: Chosen,
     /// Who we tell the daemon we are.
     pub(crate) identity: Identity,
+    /// What a daemon that we start is told first: a method and its parameters.
+    pub(crate) greeting: Option<(&'static str, Value)>,
 }
 
 impl<'a> Context<'a> {
@@ -29,7 +31,7 @@ impl<'a> Context<'a> {
     }
 
     pub(crate) fn about(host: &'a dyn Host, output: &'a Output, chosen: Chosen) -> Context<'a> {
-        Context { host, output, chosen, identity: identity() }
+        Context { host, output, chosen, identity: identity(), greeting: None }
     }
 
     pub(crate) fn paths(&self) -> Result<Paths> {
@@ -91,7 +93,14 @@ impl<'a> Context<'a> {
 
     /// Starts a daemon; the error is its own text.
     pub(crate) fn start_daemon(&self) -> std::result::Result<(), String> {
-        self.host.start_daemon().map_err(|error| format!("{error:#}"))
+        self.host.start_daemon().map_err(|error| format!("{error:#}"))?;
+        if let (Some((method, params)), Ok(mut connection)) =
+            (&self.greeting, self.connect_to_running())
+        {
+            // It serves us all the same, whatever it says to that.
+            let _greeted = connection.call(method, params);
+        }
+        Ok(())
     }
 
     /// Calls one method over a connection of its own.

@@ -12,8 +12,12 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::failure::{Failure, FailureKind, Result};
+use crate::host::Host;
 use crate::output::Output;
 use crate::plain::plain;
+
+/// The method that has a daemon serve the folder.
+const SERVE: &str = "compat.serve";
 
 /// How long a daemon that is just starting may take until it can be asked: it may have hundreds of
 /// sessions to take up.
@@ -44,9 +48,19 @@ pub(super) fn serve(context: &Context<'_>, connection: &mut Connection) -> Resul
     ask(connection, &base(context)?)
 }
 
+/// What a daemon that we start is told first: while an attached terminal outlives one daemon after
+/// the other, the folder does, too.
+pub(super) fn greeting(host: &dyn Host) -> Option<(&'static str, Value)> {
+    let base = host.carryon_base().ok()?.into_os_string().into_string().ok()?;
+    Some((SERVE, params(&base)))
+}
+
+fn params(base: &str) -> Value {
+    json!({"name": super::NAME, "base": base})
+}
+
 fn ask(connection: &mut Connection, base: &str) -> Result<()> {
-    let params = json!({"name": super::NAME, "base": base});
-    let asked = connection.call("compat.serve", &params).map(drop);
+    let asked = connection.call(SERVE, &params(base)).map(drop);
     asked.map_err(|error| not_served(base, error))
 }
 

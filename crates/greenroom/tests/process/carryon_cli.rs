@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use greenroom_testkit::{Home, create, session_list};
+use greenroom_testkit::{Home, Wire, create, session_list};
 use serde_json::{Value, json};
 
 use crate::support::{call, home, wait_for_text};
@@ -67,6 +67,12 @@ fn terminal(home: &Home, arguments: &[&str]) -> Terminal {
 /// The folder of carryOn.
 fn base(home: &Home) -> PathBuf {
     home.path().join(".carryon")
+}
+
+/// Whether the daemon answers in carryOn's folder.
+fn is_served(home: &Home) -> bool {
+    let wire = Wire::connect(&base(home).join("daemon.sock"));
+    wire.is_ok_and(|mut it| matches!(it.call("daemon.status", &json!({})), Some(Ok(_))))
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use greenroom_testkit::{Home, Signal, create, eventually_some};
 use serde_json::{Value, json};
 
-use super::{link, run, terminal, text};
+use super::{is_served, link, run, terminal, text};
 use crate::support::{call, home, screen, wait_for_text};
 use crate::terminal::Terminal;
 
@@ -131,6 +131,7 @@ fn who_shows_a_session_is_listed_also_after_the_daemon_was_killed() {
         // It starts another one by itself, and what is typed meanwhile is not lost.
         terminal.press(format!("{round}\r").as_bytes());
         terminal.shows(&format!("got-{round}"));
+        assert!(is_served(&home), "{round}: an editor finds the new daemon, too");
     }
     let output = run(&home, &["ls"]);
     assert!(text(&output.stdout).starts_with("talks            1 client     "), "{output:?}");

@@ -1,16 +1,15 @@
 //! `carryon start`, `stop`, `status`, and what is asked of the daemon: settings, logs, projects.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 
 use greenroom_testkit::{
-    Daemon, Home, Signal, Wire, count, create, eventually, eventually_some, process, session_list,
+    Daemon, Signal, count, create, eventually, eventually_some, process, session_list,
 };
 use serde_json::json;
 
-use super::{base, command, fails, link, run, says, terminal, text};
+use super::{base, command, fails, is_served, link, run, says, terminal, text};
 use crate::support::home;
 
 /// The number of the process in what `start` and `status` say.
@@ -18,12 +17,6 @@ use crate::support::home;
 fn pid(said: &str) -> u32 {
     let number = said.split_once("(pid ").and_then(|(_, rest)| rest.split_once(')'));
     number.unwrap_or_else(|| panic!("{said}")).0.parse().unwrap()
-}
-
-/// Whether the daemon answers in carryOn's folder.
-fn is_served(home: &Home) -> bool {
-    let wire = Wire::connect(&base(home).join("daemon.sock"));
-    wire.is_ok_and(|mut it| matches!(it.call("daemon.status", &json!({})), Some(Ok(_))))
 }
 
 #[test]
@@ -147,15 +140,21 @@ fn what_the_daemon_notes_is_shown_and_followed() {
     assert!(shown.contains("the daemon listens") && shown.contains(" INFO  ["), "{shown}");
     assert_eq!(says(&home, &["logs", "--last", "1"]).lines().count(), 1);
     assert_eq!(says(&home, &["logs", "--level", "error"]), "");
+    let shown = home.path().join("shown");
     let mut follow = command(&home, &["logs", "-f", "--last", "1"]);
-    let mut child = follow.stdout(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    lines.next().unwrap().unwrap();
-    let mut until = |what: &str| lines.by_ref().any(|it| it.unwrap().contains(what));
-    says(&home, &["stop"]);
-    assert!(until("the daemon ends"), "what is noted is shown");
-    says(&home, &["start"]);
-    assert!(until("the daemon listens"), "also by the next daemon");
+    let mut child = follow.stdout(fs::File::create(&shown).unwrap()).spawn().unwrap();
+    let lines = |what: &str| {
+        let shown = fs::read_to_string(&shown).unwrap();
+        shown.lines().filter(|it| it.contains(what)).count()
+    };
+    eventually("it shows something", || lines("INFO") == 1);
+    for round in 1..=3 {
+        says(&home, &["config", "reload"]);
+        eventually("what is noted is shown", || lines("was read again") == round);
+        says(&home, &["stop"]);
+        says(&home, &["start"]);
+        eventually("the next daemon is followed", || lines("the daemon listens") == round);
+    }
     process::kill(child.id(), Signal::TERM);
     child.wait().unwrap();
     says(&home, &["stop"]);
