@@ -1,3 +1,5 @@
+//! What is set, what is refused, and what a file does.
+
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;

@@ -72,6 +72,7 @@ fn every_key_can_be_set() {
         allow_plugin_load = true
         [compat]
         ptywright = true
+        carryon = true
         [clipboard]
         write = true
         [environment]
@@ -93,7 +94,7 @@ fn every_key_can_be_set() {
     assert_eq!(config.holder_keep_bytes, 4 << 20);
     assert_eq!((config.logs.level, config.logs.max_bytes), (LevelFilter::TRACE, 2 << 20));
     assert_eq!(config.environment_pass, ["EDITOR", "_X1"]);
-    assert!(config.clipboard_write && config.attach.literal_key.is_some());
+    assert!(config.carryon_compat && config.clipboard_write && config.attach.literal_key.is_some());
     assert_eq!(config.given.len(), KEYS.len(), "this test sets every key");
 }
 

@@ -15,6 +15,7 @@ const ALLOWED: &[&str] = &[
     "Apache-2.0 / MIT",
     "Apache-2.0 OR MIT",
     "Apache-2.0 WITH LLVM-exception OR Apache-2.0 OR MIT",
+    "BSD-3-Clause",
     "BSL-1.0",
     "MIT",
     "MIT OR Apache-2.0",

@@ -1,4 +1,5 @@
-//! A method of a door has a heading in its document and a transcript, and the other way round.
+//! A method of a door has a heading in its documents and a transcript, and the other way round; and
+//! what documents show as said is said in a transcript.
 
 use std::collections::BTreeSet;
 
@@ -6,28 +7,33 @@ use anyhow::Result;
 
 use super::checkout::Checkout;
 
-/// The table of methods, the document, and the folder of transcripts of each door.
-const DOORS: &[(&str, &str, &str)] = &[
+/// The table of methods, the documents, and the folder of transcripts of each door.
+const DOORS: &[(&str, &[&str], &str)] = &[
     (
         "crates/door-carryon/src/methods.rs",
-        "docs/protocol/native.md",
+        &["docs/protocol/native.md", "docs/protocol/carryon.md"],
         "crates/door-carryon/tests/transcripts/",
     ),
     (
         "crates/door-ptywright/src/methods.rs",
-        "docs/protocol/ptywright.md",
+        &["docs/protocol/ptywright.md"],
         "crates/door-ptywright/tests/transcripts/",
     ),
 ];
+
+/// The documents that show something said under every heading of a method.
+const SHOWN: &[&str] = &["docs/protocol/carryon.md"];
 
 /// Transcripts that are about no one method.
 const GENERAL: &[&str] = &["errors", "denied"];
 
 pub(super) fn are_documented_and_played(checkout: &Checkout) -> Result<Vec<String>> {
     let mut complaints = Vec::new();
-    for (table, document, transcripts) in DOORS {
-        let (Some(source), Some(text)) = (checkout.file(table), checkout.file(document)) else {
-            complaints.push(format!("`{table}` or `{document}` is not there"));
+    for (table, documents, transcripts) in DOORS {
+        let texts: Vec<&str> =
+            documents.iter().filter_map(|it| Some(checkout.file(it)?.text.as_str())).collect();
+        let Some(source) = checkout.file(table).filter(|_| texts.len() == documents.len()) else {
+            complaints.push(format!("`{table}` or one of {documents:?} is not there"));
             continue;
         };
         let methods = in_table(&source.text);
@@ -40,10 +46,40 @@ pub(super) fn are_documented_and_played(checkout: &Checkout) -> Result<Vec<Strin
             .filter_map(|file| file.path.strip_prefix(transcripts)?.strip_suffix(".txt"))
             .filter(|name| !GENERAL.contains(name))
             .collect();
-        complaints.extend(compare(&methods, &headings(&text.text), document));
+        let headed: BTreeSet<&str> = texts.iter().flat_map(|text| headings(text)).collect();
+        complaints.extend(compare(&methods, &headed, &documents.join(" or ")));
         complaints.extend(compare(&methods, &played, transcripts));
+        let files = checkout.files.iter().filter(|file| file.path.starts_with(transcripts));
+        let said: BTreeSet<&str> = files.flat_map(|file| file.text.lines()).collect();
+        for (document, text) in documents.iter().zip(texts) {
+            let odd = shown(text).into_iter().filter(|line| !said.contains(line));
+            complaints
+                .extend(odd.map(|it| format!("{document} shows what no transcript has: {it}")));
+            if SHOWN.contains(document) {
+                let bare = without_example(text).into_iter();
+                complaints.extend(bare.map(|it| format!("{document} shows nothing of `{it}`")));
+            }
+        }
     }
     Ok(complaints)
+}
+
+/// The lines of examples that somebody sends or gets.
+fn shown(document: &str) -> Vec<&str> {
+    let blocks = document.split("```").skip(1).step_by(2);
+    let said = |line: &&str| ["> ", ">> ", "< ", "~ "].iter().any(|it| line.starts_with(it));
+    blocks.flat_map(str::lines).filter(said).collect()
+}
+
+/// The methods under whose headings there is no example.
+fn without_example(document: &str) -> Vec<&str> {
+    let sections = document.split("\n### ").skip(1);
+    let bare = sections.filter(|it| {
+        let own = it.split("\n## ").next().unwrap_or(it);
+        !own.contains("```\n> ") && !own.contains("```\n# ")
+    });
+    let names = bare.filter_map(|it| it.split_whitespace().next());
+    names.filter(|name| name.contains('.')).collect()
 }
 
 /// What stands in `method!("NAME", …)`, and in `"NAME" => function,` of a `methods!` table.
@@ -81,5 +117,12 @@ mod tests {
         let found = headings("### a.two `{}`\n### Frames\n### a.three\n");
         let complaints = compare(&methods, &found, "here");
         assert_eq!(complaints, ["`a.one` is not in here", "here has `a.three`, no door does"]);
+    }
+
+    #[test]
+    fn examples_are_found_and_missed() {
+        let text = "\n### a.one\n\n```\n> {}\n< {\"x\":1}\nhex\n```\n\n### a.two\nnone\n\n## End\n";
+        assert_eq!(shown(text), ["> {}", "< {\"x\":1}"]);
+        assert_eq!(without_example(text), ["a.two"]);
     }
 }
