@@ -10,7 +10,7 @@ use super::{Answer, config, ok};
 use crate::connection::Connection;
 use crate::error::RpcError;
 use crate::params::Params;
-use crate::{CAPABILITIES, LogEntry, PROTOCOL, SETTINGS, SOCKETS, follows, tmux};
+use crate::{CAPABILITIES, PROTOCOL, SETTINGS, SOCKETS, follows, tmux};
 
 /// How many lines of the log are shown at most.
 const MAX_LOG_LINES: u64 = 10_000;
@@ -93,11 +93,13 @@ pub(super) async fn logs(it: Arc<Connection>, params: Params) -> Result<Answer, 
         return Err(RpcError::invalid(format!("too many subscriptions: at most {most}")));
     }
     // In this order: a line said by another thread in between comes twice rather than never.
-    let (following, entries) = (it.door.daemon.follow_logs(), it.door.daemon.logs(last));
-    // The level is carryOn's last thought: of the last lines, those that have it.
-    let wanted = |entry: &&LogEntry| level.as_ref().is_none_or(|level| *level == entry.level);
-    let entries = entries.iter().filter(wanted).map(follows::to_wire);
-    let mut value = json!({"entries": Value::from_iter(entries)});
+    let following = it.door.daemon.follow_logs();
+    // carryOn looks for the level among the last lines; ours want the last lines that have it.
+    let looked_at = if it.is_foreign() || level.is_none() { last } else { MAX_LOG_LINES as usize };
+    let mut entries = it.door.daemon.logs(looked_at);
+    entries.retain(|entry| level.as_ref().is_none_or(|level| *level == entry.level));
+    let entries = entries.split_off(entries.len().saturating_sub(last));
+    let mut value = json!({"entries": Value::from_iter(entries.iter().map(follows::to_wire))});
     if !follow {
         return Ok(value.into());
     }
