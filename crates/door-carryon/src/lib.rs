@@ -194,6 +194,7 @@ impl Door {
     /// Does what must be done while the daemon runs: sockets of sessions that end are removed, and
     /// the user's tmux is looked at while somebody wants to know.
     pub async fn tend(self: Arc<Self>) {
+        methods::config::begin(&self).await;
         tokio::join!(holders::tend(&self), tmux::tend(&self));
     }
 

@@ -150,8 +150,11 @@ pub(crate) async fn tend(door: &Arc<Door>) {
         if foreign.wait_for(|&count| count > 0).await.is_err() {
             return;
         }
-        tokio::time::sleep(LOOK_EVERY).await;
-        if *foreign.borrow() > 0 {
+        let nobody = async {
+            // The door has the sender: it is not closed.
+            drop(foreign.wait_for(|&count| count == 0).await);
+        };
+        if tokio::time::timeout(LOOK_EVERY, nobody).await.is_err() {
             list(door, false).await;
         }
     }

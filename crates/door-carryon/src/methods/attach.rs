@@ -55,10 +55,11 @@ pub(super) async fn attach(it: Arc<Connection>, params: Params) -> Result<Answer
         "session": wire::session(&it.door, &subscription.info),
     });
     // Ours have no use for it.
-    if !offsets
-        && it.is_foreign()
-        && let Some(path) = holders::offer(&it.door, &subscription.info)
-    {
+    let foreign = !offsets && it.is_foreign();
+    if foreign && size.is_none() {
+        it.door.sizers.attached(info.id, it.caller.id, subscription.id);
+    }
+    if foreign && let Some(path) = holders::offer(&it.door, &subscription.info) {
         value["holderSocket"] = path.display().to_string().into();
     }
     let connection = Arc::clone(&it);

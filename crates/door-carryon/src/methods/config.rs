@@ -84,7 +84,6 @@ pub(super) async fn set_password(it: Arc<Connection>, params: Params) -> Result<
     let key = find("local.password").ok_or_else(|| RpcError::invalid("no password is kept"))?;
     let hash = hash(password).await?;
     keep(&it.door, key, hash.into()).await?;
-    it.door.local.log_out();
     put_in_force(&it.door, &[key]).await;
     Ok(ok())
 }
@@ -125,6 +124,10 @@ pub(crate) async fn put_in_force(door: &Arc<Door>, changed: &[&'static Key]) -> 
                 let files = usize::try_from(settings.number(key.key)).unwrap_or(1);
                 door.daemon.set_log_files(files);
             }
+            "local.password" => {
+                door.local.log_out();
+                page = true;
+            }
             "remote.enabled" if settings.flag(key.key) => warnings.push(NO_ACCOUNT.to_owned()),
             other => page |= other.starts_with("local."),
         }
@@ -133,6 +136,16 @@ pub(crate) async fn put_in_force(door: &Arc<Door>, changed: &[&'static Key]) -> 
         warnings.push(text);
     }
     warnings
+}
+
+/// Serves the page from the start, if that is set.
+pub(crate) async fn begin(door: &Arc<Door>) {
+    let page = wanted_page(door);
+    if page.enabled
+        && let Err(warning) = door.local.apply(page).await
+    {
+        tracing::warn!(%warning, "the page is not served");
+    }
 }
 
 fn wanted_page(door: &Door) -> Page {

@@ -11,6 +11,9 @@ use serde_json::{Map, Value};
 /// other file.
 const MAX_FILE: u64 = 1 << 20;
 
+/// How many corrupt files are kept: somebody who breaks it that often knows.
+const MAX_ASIDE: u32 = 100;
+
 /// What a file said.
 #[derive(Debug)]
 pub(super) enum Read {
@@ -49,7 +52,9 @@ pub(super) fn read(path: &Path) -> io::Result<Read> {
 
 /// Puts a file that is none out of the way, so that nothing in it is lost.
 pub(super) fn set_aside(path: &Path) -> io::Result<PathBuf> {
-    let aside = beside(path, ".corrupt");
+    let numbered = (1..MAX_ASIDE).map(|number| beside(path, &format!(".corrupt.{number}")));
+    let mut places = std::iter::once(beside(path, ".corrupt")).chain(numbered);
+    let aside = places.find(|place| !place.exists()).ok_or(io::ErrorKind::AlreadyExists)?;
     fs::rename(path, &aside)?;
     Ok(aside)
 }

@@ -57,6 +57,8 @@ impl Dropped {
 pub(super) struct Writer<S> {
     file: S,
     also: Option<RotatingFile>,
+    /// How many files were wished for.
+    files: Option<usize>,
     format: Format,
     shared: Arc<Shared>,
 }
@@ -69,7 +71,7 @@ impl<S: Sink> Writer<S> {
         shared: Arc<Shared>,
         inbox: Receiver<Message>,
     ) -> io::Result<()> {
-        let mut writer = Writer { file, also: None, format, shared };
+        let mut writer = Writer { file, also: None, files: None, format, shared };
         let run = move || {
             for message in inbox {
                 match message {
@@ -84,10 +86,12 @@ impl<S: Sink> Writer<S> {
     /// Does what was wished for meanwhile.
     fn heed(&mut self) {
         let Wishes { also, files } = self.shared.wishes();
-        if also.is_some() {
-            self.also = also;
+        if also.is_none() && files.is_none() {
+            return;
         }
-        if let Some(files) = files {
+        self.also = also.or(self.also.take());
+        self.files = files.or(self.files);
+        if let Some(files) = self.files {
             self.file.keep(files);
             if let Some(also) = &mut self.also {
                 also.keep(files);

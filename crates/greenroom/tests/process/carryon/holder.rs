@@ -157,6 +157,20 @@ fn two_clients_see_the_same_and_ask_each_other_for_sizes() {
 }
 
 #[test]
+fn a_program_at_both_sockets_has_one_size() {
+    let home = home();
+    home.configure("size_policy = \"smallest\"\n");
+    let _daemon = home.start();
+    let mut wire = home.wire();
+    let id = create(&mut wire, "one", "exec cat");
+    let mut attached = Attached::connect(&attach(&mut wire, &id));
+    attached.resize(120, 40);
+    eventually("the session is as large as the one terminal", || {
+        call(&mut wire, "session.info", json!({"sessionId": id}))["cols"] == 120
+    });
+}
+
+#[test]
 fn those_who_come_and_go_are_told_of() {
     let home = home();
     let _daemon = home.start();
