@@ -8,7 +8,7 @@ use greenroom_door::{Outgoing, Peer};
 use greenroom_engine::{
     Attach, Caller, ClientId, Error, Event, Info, Rights, State, Subscription, SubscriptionId,
 };
-use greenroom_model::{Offset, SessionId, Size};
+use greenroom_model::{SessionId, Size};
 use greenroom_screen::{Depth, Screen};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::UnixStream;
@@ -132,20 +132,18 @@ impl Viewing {
 
     /// Everything that happens in the session, cut where the screen was.
     async fn carry(&self, mut subscription: Subscription) {
-        let (info, mut shown) = (subscription.info.clone(), None);
+        let (info, mut greeted) = (subscription.info.clone(), false);
         while let Some(event) = subscription.next().await {
             self.out.room().await;
             match event {
-                Event::Redraw { at, bytes, .. } if shown.is_none() => {
+                Event::Redraw { bytes, .. } if !greeted => {
                     self.greet(&info, bytes);
-                    shown = Some(at);
+                    greeted = true;
                 }
-                Event::Output { end: at, bytes } | Event::Redraw { at, bytes, .. } => {
+                Event::Output { bytes, .. } | Event::Redraw { bytes, .. } => {
                     self.out.push(frames::data(bytes));
-                    shown = Some(at);
                 }
                 Event::Ended(end) => {
-                    self.catch_up(shown.unwrap_or_default()).await;
                     self.out.push(frames::exit(end));
                     // The session stays until nothing of it can get lost with the daemon any more.
                     return self.out.flushed().await;
@@ -158,17 +156,6 @@ impl Viewing {
                 | Event::Progress(_)
                 | Event::Resized(_) => {}
             }
-        }
-    }
-
-    /// Draws the last screen for a client that was behind when the session ended.
-    async fn catch_up(&self, shown: Offset) {
-        let engine = &self.door.engine;
-        if engine.get(self.session).is_none_or(|info| info.offset <= shown) {
-            return;
-        }
-        if let Ok(bytes) = engine.look(self.session, |screen| screen.redraw(Depth::Screen)).await {
-            self.out.push(frames::data(Bytes::from(bytes)));
         }
     }
 

@@ -55,6 +55,7 @@ impl Session {
         for killer in self.killers.drain(..) {
             let _gone = killer.send(Ok(()));
         }
+        self.redraw_last();
         self.viewers.tell_end(&Event::Ended(end));
         self.house.tell(HouseEvent::Ended(id, end));
         // Only the holder keeps the terminal: if it was killed, the child must get its hangup.

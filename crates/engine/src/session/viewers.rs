@@ -341,6 +341,16 @@ impl Session {
         }
     }
 
+    /// The session has ended: who was behind sees how, for nobody will be redrawn later.
+    pub(super) fn redraw_last(&mut self) {
+        let (screen, decided) = (&self.screen, self.decided());
+        for viewer in &mut self.viewers.all {
+            if viewer.stale.is_some() || viewer.dirty {
+                viewer.redraw(screen, decided, Depth::Screen);
+            }
+        }
+    }
+
     /// The session has another size: everybody sees it anew.
     pub(super) fn redraw_all(&mut self) {
         for viewer in self.viewers.all.iter_mut().filter(|viewer| viewer.terminal.is_some()) {

@@ -4,6 +4,8 @@ use std::io::Read as _;
 
 use greenroom_frame::binary::{Frame, encode, kind};
 use greenroom_frame::rpc;
+use greenroom_model::Size;
+use greenroom_screen::{Options, Screen};
 use greenroom_testkit::{Wire, count, eventually, eventually_ok, process};
 use serde_json::{Value, json};
 
@@ -57,6 +59,30 @@ fn a_session_is_driven_with_frames_cut_anywhere() {
     call(&mut wire, "session.attach", json!({"sessionId": id}));
     wire.send(kind::TERMINAL_DATA, &id, b"\x04").unwrap();
     assert_eq!(until(&mut wire, kind::STREAM_CLOSE).id, id);
+}
+
+#[test]
+fn a_client_that_was_behind_sees_the_last_screen_before_the_end() {
+    let home = home();
+    let _daemon = home.start();
+    let mut slow = home.wire();
+    let lines =
+        "stty -echo; read go; seq -f 'a line that is long enough to fill queues %.0f' 1 200000";
+    let id = create(&mut slow, "flood", &format!("{lines}; echo the tail"));
+    call(&mut slow, "session.attach", json!({"sessionId": id}));
+    slow.send(kind::TERMINAL_DATA, &id, b"\r").unwrap();
+    let mut other = home.connect();
+    crate::support::wait_for_end(&mut other, "flood");
+    let mut screen = Screen::new(Size::DEFAULT, Options::default());
+    loop {
+        let frame = slow.frame().expect("the daemon does not hang up");
+        match frame.kind {
+            kind::TERMINAL_DATA => drop(screen.feed(&frame.payload)),
+            kind::STREAM_CLOSE => break,
+            _ => {}
+        }
+    }
+    assert!(screen.text().contains("queues 200000\nthe tail"), "{}", screen.text());
 }
 
 #[test]
