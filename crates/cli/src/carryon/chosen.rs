@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::moment;
 use crate::plain::plain;
-use crate::{select, terminal};
+use crate::terminal;
 
 /// A session that was chosen.
 pub(super) struct Chosen {
@@ -30,7 +30,7 @@ pub(super) fn session(
     if named.is_none() && !terminal::is_there() {
         return Err(Failure::usage("session argument required"));
     }
-    let mut sessions = select::living(connection)?;
+    let mut sessions = list::living(connection)?;
     if let Some(named) = named {
         sessions = matching(sessions, named);
         match sessions.len() {

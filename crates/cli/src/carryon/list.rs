@@ -1,14 +1,15 @@
 //! `carryon list`: what sessions there are.
 
 use clap::Args;
-use greenroom_client::Session;
+use greenroom_client::{Connection, Session};
+use serde_json::json;
 
 use super::served;
 use crate::context::Context;
 use crate::failure::{Exit, Result};
+use crate::moment;
 use crate::output::{Output, Style};
 use crate::plain::{plain, width};
-use crate::{moment, select};
 
 /// What is said when there are none.
 pub(super) const NONE: &str = "no sessions are running";
@@ -25,7 +26,7 @@ pub(super) struct List;
 
 impl List {
     pub(super) fn run(self, context: &Context<'_>) -> Result<Exit> {
-        let sessions = select::living(&mut served::connect(context)?)?;
+        let sessions = living(&mut served::connect(context)?)?;
         if sessions.is_empty() {
             context.output.remark(NONE);
         }
@@ -35,6 +36,12 @@ impl List {
         }
         Ok(Exit::OK)
     }
+}
+
+/// The living sessions, those of the user's tmux included.
+pub(super) fn living(connection: &mut Connection) -> Result<Vec<Session>> {
+    let list = connection.call("session.list", &json!({"tmux": true}))?;
+    Ok(list.as_array().into_iter().flatten().map(Session::from_wire).collect())
 }
 
 /// A session as a line.
@@ -64,8 +71,6 @@ fn padded(output: &Output, style: Style, text: &str, columns: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

@@ -3,6 +3,7 @@
 mod attach;
 mod daemon;
 mod editor;
+mod tmux;
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
