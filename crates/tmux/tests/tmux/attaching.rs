@@ -6,7 +6,7 @@ use std::time::Duration;
 use greenroom_model::Size;
 use rustix::process::{Pid, Signal};
 
-use crate::house::{House, Viewer, gone, until, within};
+use crate::house::{House, LOOK, Viewer, gone, until, within};
 
 /// A program that answers every line.
 const ANSWERS: &str = "while read line; do echo \"got:$line\"; done";
@@ -112,9 +112,10 @@ async fn who_only_reads_cannot_type_and_does_not_count_for_the_size() {
     writer.write("fine\r").await;
     reader.shows("got:fine").await;
     // It may leave, by tmux's own keys: all it typed before was taken by then. Keys that come at
-    // once count as pasted, hence one by one.
-    reader.write("\u{2}").await;
+    // once count as pasted, and a busy tmux takes them for that: pressed until it is seen.
     until("the prefix key", async || {
+        reader.write("\u{2}").await;
+        tokio::time::sleep(LOOK).await;
         house.ask(&["list-clients", "-F", "#{client_prefix}"]).contains('1')
     })
     .await;

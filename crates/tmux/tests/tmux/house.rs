@@ -13,7 +13,7 @@ use greenroom_tmux::{Attachment, New, Server, Session, Tmux};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How often a condition is looked at that nothing tells of.
-const LOOK: Duration = Duration::from_millis(20);
+pub(crate) const LOOK: Duration = Duration::from_millis(20);
 
 pub(crate) struct House {
     pub(crate) tmux: Tmux,
