@@ -115,7 +115,9 @@ pub fn of_home(home: &Path) -> Vec<u32> {
     let named = |pid: u32| {
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         let path = home.as_os_str().as_bytes();
-        environment.windows(path.len()).any(|it| it == path)
+        let mut places = environment.windows(path.len()).enumerate().filter(|it| it.1 == path);
+        // The name of another home may begin with that of this one.
+        places.any(|(at, _)| !environment.get(at + path.len()).is_some_and(u8::is_ascii_digit))
     };
     let runs = |pid: u32| {
         fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|program| program.starts_with(home))
