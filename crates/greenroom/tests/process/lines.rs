@@ -120,7 +120,7 @@ fn one_can_leave_while_the_machine_is_gone_and_type_ahead_until_it_is_back() {
         stays.look();
         match stays.screen.title() {
             "greenroom: waiting for box (talks)" => Ok(()),
-            other => Err(other.to_owned()),
+            other => Err(format!("but `{other}`:\n{}", stays.screen.text())),
         }
     });
     stays.press(b"typed\r");

@@ -201,9 +201,9 @@ impl Server {
     }
 
     fn end(&mut self) {
-        process::kill(self.process.id(), Signal::CONT);
+        // Stopped, it takes no more: somebody who was cut off may be at the door again at once.
+        process::kill(self.process.id(), Signal::STOP);
         let deadline = Instant::now() + BOUND;
-        // They go before their parent, which alone takes note of their ends.
         while !self.connections().is_empty() && Instant::now() < deadline {
             for pid in self.connections() {
                 process::kill(pid, Signal::KILL);
