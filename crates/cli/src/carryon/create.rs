@@ -75,6 +75,7 @@ impl Create {
             "env": environment::for_session(context.host.environment(), &[]),
             "clearEnv": true,
             "expect": expect,
+            "backend": "default",
         });
         if let Some(size) = terminal::size() {
             params["cols"] = size.cols().into();

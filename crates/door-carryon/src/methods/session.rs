@@ -36,9 +36,12 @@ pub(super) async fn create(it: Arc<Connection>, params: Params) -> Result<Answer
         return Err(RpcError::invalid("remote not connected"));
     }
     let settings = &it.door.settings;
-    // What carryOn's clients make by default is not what ours ask for.
-    let usual = it.is_foreign().then(|| settings.text("default.backend"));
-    let backend = params.text("backend").map(str::to_owned).or(usual);
+    // What carryOn's clients make by default ours must ask for.
+    let backend = match params.text("backend") {
+        Some("default") => Some(settings.text("default.backend")),
+        None if it.is_foreign() => Some(settings.text("default.backend")),
+        named => named.map(str::to_owned),
+    };
     let shell = Some(settings.text("default.shell")).filter(|shell| !shell.is_empty());
     let shell = params.text("shell").map(str::to_owned).or(shell);
     match backend.as_deref() {
