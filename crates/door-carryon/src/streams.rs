@@ -57,6 +57,11 @@ impl Streams {
             .cloned()
     }
 
+    /// The stream of a session whose frames carry no offsets.
+    pub(crate) fn plain(&self, native: &str) -> Option<Stream> {
+        self.all().values().find(|it| it.native == native && !it.offsets).cloned()
+    }
+
     /// Ends a stream.
     pub(crate) fn remove(&self, id: &str) -> Option<Stream> {
         let stream = self.all().remove(id)?;
@@ -142,6 +147,15 @@ fn to_wire(event: Event, id: &str, stream: &Stream) -> Option<[Bytes; 2]> {
     };
     // No id and no event comes near the bounds of a frame.
     Some([Bytes::from(head.ok()?), body])
+}
+
+/// A session's last screen and its end, without offsets.
+pub(crate) fn last_screen(native: &str, screen: Vec<u8>) -> impl Iterator<Item = Bytes> {
+    // No screen comes near the bounds of a frame.
+    let shown = header(kind::TERMINAL_DATA, native, screen.len());
+    let close = encode(kind::STREAM_CLOSE, native, b"");
+    let shown = shown.map(|head| [Bytes::from(head), Bytes::from(screen)]);
+    shown.into_iter().flatten().chain(close.ok().map(Bytes::from))
 }
 
 fn reason(why: Why) -> RedrawReason {

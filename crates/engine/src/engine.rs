@@ -143,6 +143,7 @@ impl House {
     }
 
     pub(crate) fn tell(&self, event: HouseEvent) {
+        note(&event);
         // Nobody may be listening.
         let _nobody = self.events.send(event);
     }
@@ -273,4 +274,26 @@ impl Entry {
 pub(crate) fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// Notes what happened in the log. Never what a session prints, nor what it calls itself.
+fn note(event: &HouseEvent) {
+    const SESSION: &str = "session";
+    match event {
+        HouseEvent::Created(id) => tracing::info!(target: SESSION, session = %id, "created"),
+        HouseEvent::Renamed { id, .. } => tracing::info!(target: SESSION, session = %id, "renamed"),
+        HouseEvent::Ended(id, end) => {
+            tracing::info!(target: SESSION, session = %id, ?end, "ended");
+        }
+        HouseEvent::Forgotten(info) => {
+            tracing::info!(target: SESSION, session = %info.id, "forgotten");
+        }
+        HouseEvent::Attached(id, client) => {
+            tracing::debug!(target: SESSION, session = %id, client = client.0, "attached");
+        }
+        HouseEvent::Detached(id, client) => {
+            tracing::debug!(target: SESSION, session = %id, client = client.0, "detached");
+        }
+        HouseEvent::Resized(..) | HouseEvent::Title(..) | HouseEvent::Bell(_) => {}
+    }
 }

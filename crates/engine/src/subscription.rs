@@ -17,7 +17,7 @@ use crate::{Event, Info};
 const EVENT_COST: usize = 64;
 
 /// A subscription's number, never used again while the daemon lives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct SubscriptionId(pub u64);
 
 /// What happens to a client that does not keep up.
@@ -35,6 +35,9 @@ pub enum Lag {
 pub struct Attach {
     /// The client's terminal; without one it gets the bytes as the child wrote them.
     pub terminal: Option<Size>,
+    /// Nobody said how large that terminal is: it is taken to be of the session's size, whatever that
+    /// becomes, and sizes nothing until it says its own.
+    pub follows: bool,
     /// It may not type and never sizes.
     pub read_only: bool,
     /// Go on from here if that is still known.

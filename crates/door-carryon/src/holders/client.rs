@@ -8,7 +8,7 @@ use greenroom_door::{Outgoing, Peer};
 use greenroom_engine::{
     Attach, Caller, ClientId, Error, Event, Info, Rights, State, Subscription, SubscriptionId,
 };
-use greenroom_model::{SessionId, Size};
+use greenroom_model::SessionId;
 use greenroom_screen::{Depth, Screen};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::UnixStream;
@@ -97,7 +97,12 @@ impl Viewing {
     async fn show(&self, reader: &mut OwnedReadHalf) {
         let engine = &self.door.engine;
         let Some(info) = engine.get(self.session) else { return };
-        let attach = Attach { terminal: Some(info.size), history: HISTORY, ..Attach::default() };
+        let attach = Attach {
+            terminal: Some(info.size),
+            follows: true,
+            history: HISTORY,
+            ..Attach::default()
+        };
         match engine.attach(&self.caller, self.session, attach).await {
             Ok(subscription) => {
                 let id = subscription.id;
@@ -186,17 +191,6 @@ impl Viewing {
         }
     }
 
-    /// The client's terminal has a size: also where its program is attached without having said one.
-    async fn sized(&self, id: SubscriptionId, size: Size) -> Result<(), Error> {
-        let (door, session) = (&self.door, self.session);
-        let other = door.clients.get(self.caller.id).and_then(|it| it.stands_for);
-        if let Some(stream) = other.and_then(|other| door.sizers.silent(session, other)) {
-            door.engine.sized(session, stream, size).await?;
-        }
-        door.sizers.sized(session, self.caller.id);
-        door.engine.sized(session, id, size).await
-    }
-
     async fn take(&self, kind: u8, payload: Bytes, id: SubscriptionId) {
         let (engine, session) = (&self.door.engine, self.session);
         let taken = match kind {
@@ -207,7 +201,10 @@ impl Viewing {
                 engine.input(&self.caller, session, id, payload).await
             }
             kind::RESIZE => match frames::size(&payload) {
-                Some(size) => self.sized(id, size).await,
+                Some(size) => {
+                    self.door.sizers.sized(session, self.caller.id);
+                    engine.sized(session, id, size).await
+                }
                 None => Ok(()),
             },
             kind::STATUS => {

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use greenroom_engine::{Attach, Lag};
+use greenroom_engine::{Attach, Error, Info, Lag, SubscriptionId};
+use greenroom_screen::Depth;
 use serde_json::json;
 
 use super::{Answer, ok};
 use crate::connection::Connection;
 use crate::error::RpcError;
 use crate::params::Params;
-use crate::streams::{self, stream_id};
+use crate::streams::{self, Stream, stream_id};
 use crate::{holders, tmux, wire};
 
 /// How many sessions one connection may be attached to.
@@ -41,30 +42,53 @@ pub(super) async fn attach(it: Arc<Connection>, params: Params) -> Result<Answer
     let attach = Attach {
         // A client that does not say its size is taken to have the session's.
         terminal: Some(size.unwrap_or(info.size)),
+        follows: size.is_none(),
         read_only,
         from: params.offset("from"),
         lag,
         history: params.number("history").unwrap_or(0).min(MAX_HISTORY) as usize,
     };
-    let subscription = it.door.engine.attach(&it.caller, info.id, attach).await?;
     let native = info.native_id();
+    if !offsets {
+        // Nothing in its frames tells two streams of a session apart: the new one is in place of the old.
+        leave(&it, it.streams.plain(&native)).await;
+    }
+    // Ours have no use for a socket of its own, and ask for the end by other means.
+    let foreign = !offsets && it.is_foreign();
+    let subscription = match it.door.engine.attach(&it.caller, info.id, attach).await {
+        Err(Error::Ended(_)) if foreign => return ended(&it, &info).await,
+        attached => attached?,
+    };
     let mut value = json!({
         "sessionId": native,
         "streamId": stream_id(subscription.id),
         "offset": subscription.start.0,
         "session": wire::session(&it.door, &subscription.info),
     });
-    // Ours have no use for it.
-    let foreign = !offsets && it.is_foreign();
-    if foreign && size.is_none() {
-        it.door.sizers.attached(info.id, it.caller.id, subscription.id);
-    }
     if foreign && let Some(path) = holders::offer(&it.door, &subscription.info) {
         value["holderSocket"] = path.display().to_string().into();
     }
     let connection = Arc::clone(&it);
     let then: Box<dyn FnOnce() + Send> =
         Box::new(move || streams::start(&connection, subscription, native, offsets));
+    Ok(Answer { value, then: Some(then) })
+}
+
+/// Shows what is left of a session that ended before somebody came: its last screen, and the end.
+async fn ended(it: &Arc<Connection>, info: &Info) -> Result<Answer, RpcError> {
+    let native = info.native_id();
+    let screen = it.door.engine.look(info.id, |screen| screen.redraw(Depth::Screen)).await?;
+    let mut value = json!({
+        "sessionId": native,
+        "streamId": stream_id(SubscriptionId::default()),
+        "session": wire::session(&it.door, info),
+    });
+    if let Some(path) = holders::offer(&it.door, info) {
+        value["holderSocket"] = path.display().to_string().into();
+    }
+    let connection = Arc::clone(it);
+    let then: Box<dyn FnOnce() + Send> =
+        Box::new(move || connection.out.push(streams::last_screen(&native, screen)));
     Ok(Answer { value, then: Some(then) })
 }
 
@@ -77,10 +101,14 @@ pub(super) async fn detach(it: Arc<Connection>, params: Params) -> Result<Answer
         Some(id) => it.streams.by_stream(id),
         None => it.streams.by_session(&params.session(&it.door.engine)?.native_id()),
     };
+    leave(&it, stream).await;
+    Ok(ok())
+}
+
+async fn leave(it: &Connection, stream: Option<Stream>) {
     if let Some(stream) = stream {
         // First the word, then the silence: it is not cut off, it leaves.
         it.door.engine.detach(stream.session, stream.subscription).await;
         it.streams.remove(&stream_id(stream.subscription));
     }
-    Ok(ok())
 }

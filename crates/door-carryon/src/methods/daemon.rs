@@ -106,9 +106,7 @@ pub(super) async fn logs(it: Arc<Connection>, params: Params) -> Result<Answer, 
     let id = follows::new_id();
     value["subscriptionId"] = id.as_str().into();
     value["follow"] = true.into();
-    if let Some(level) = &level {
-        value["level"] = level.as_str().into();
-    }
+    value["level"] = level.as_deref().unwrap_or_default().into();
     let connection = Arc::clone(&it);
     let then: Box<dyn FnOnce() + Send> =
         Box::new(move || follows::start(&connection, id, following, level));

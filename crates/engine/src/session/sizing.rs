@@ -50,7 +50,7 @@ impl Session {
 
     /// Sizes the session as the policy has it. Who only looks never counts.
     pub(super) fn size_by_viewers(&mut self) {
-        let sizing = self.viewers.all.iter().filter(|viewer| !viewer.read_only);
+        let sizing = self.viewers.all.iter().filter(|viewer| !viewer.read_only && !viewer.follows);
         let sizes = sizing.filter_map(|viewer| Some((viewer.active, viewer.terminal?)));
         let wanted = match self.options.size_policy {
             SizePolicy::Fixed => None,

@@ -40,6 +40,8 @@ pub(super) struct Viewer {
     client: ClientId,
     outlet: Outlet,
     pub(super) terminal: Option<Size>,
+    /// Its terminal is of the session's size, whatever that is.
+    pub(super) follows: bool,
     pub(super) read_only: bool,
     pub(super) lag: Lag,
     /// What it has to be brought up to date for.
@@ -232,6 +234,7 @@ impl Session {
             client,
             outlet,
             terminal: attach.terminal,
+            follows: attach.follows,
             read_only: attach.read_only,
             lag: attach.lag,
             stale: None,
@@ -353,7 +356,11 @@ impl Session {
 
     /// The session has another size: everybody sees it anew.
     pub(super) fn redraw_all(&mut self) {
+        let size = self.screen.size();
         for viewer in self.viewers.all.iter_mut().filter(|viewer| viewer.terminal.is_some()) {
+            if viewer.follows {
+                viewer.terminal = Some(size);
+            }
             viewer.stale = Some(Why::Resized);
         }
     }
@@ -369,7 +376,7 @@ impl Session {
         let Some(viewer) = self.viewers.all.iter_mut().find(|viewer| viewer.id == id) else {
             return;
         };
-        viewer.terminal = Some(size);
+        (viewer.terminal, viewer.follows) = (Some(size), false);
         viewer.stale = Some(Why::Resized);
         if !viewer.read_only {
             viewer.active = clock;

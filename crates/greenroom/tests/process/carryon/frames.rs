@@ -86,6 +86,37 @@ fn a_client_that_was_behind_sees_the_last_screen_before_the_end() {
 }
 
 #[test]
+fn who_attaches_twice_gets_every_byte_once() {
+    let home = home();
+    let _daemon = home.start();
+    let mut wire = home.wire();
+    let id = create(&mut wire, "one", "stty -echo; echo up; read line; echo got:$line; read line");
+    call(&mut wire, "session.attach", json!({"sessionId": id}));
+    call(&mut wire, "session.attach", json!({"sessionId": id}));
+    until_text(&mut wire, "up");
+    wire.send(kind::TERMINAL_DATA, &id, b"once\r").unwrap();
+    until_text(&mut wire, "got:once");
+    // Whatever a second stream had to say would be here before this answer.
+    let info = call(&mut wire, "session.info", json!({"sessionId": id}));
+    assert_eq!(info["attachedClients"], 1, "{info}");
+    wire.send(kind::TERMINAL_DATA, &id, b"end\r").unwrap();
+    let mut closes = 0;
+    let ended = wire.request("session.wait", &json!({"sessionId": id, "for": {"exit": true}}));
+    wire.send_bytes(&ended.1).unwrap();
+    loop {
+        let frame = wire.frame().expect("the daemon does not hang up");
+        assert!(!String::from_utf8_lossy(&frame.payload).contains("got:once"), "a byte came twice");
+        closes += usize::from(frame.kind == kind::STREAM_CLOSE);
+        if frame.kind == kind::JSON_RPC
+            && serde_json::from_slice::<Value>(&frame.payload).unwrap()["id"] == ended.0
+        {
+            break;
+        }
+    }
+    assert!(closes <= 1, "{closes} closes");
+}
+
+#[test]
 fn a_size_without_an_attach_is_taken() {
     let home = home();
     let _daemon = home.start();

@@ -171,6 +171,40 @@ fn a_program_at_both_sockets_has_one_size() {
 }
 
 #[test]
+fn who_types_without_a_size_sizes_nothing() {
+    let home = home();
+    let _daemon = home.start();
+    let mut wire = home.wire();
+    let id = create(&mut wire, "one", "exec cat");
+    let path = attach(&mut wire, &id);
+    let (mut one, mut two) = (Attached::connect(&path), Attached::connect(&path));
+    one.resize(120, 40);
+    eventually("the session has the size", || {
+        call(&mut wire, "session.info", json!({"sessionId": id}))["cols"] == 120
+    });
+    two.send(kind::DATA, b"typed\r");
+    assert_eq!(two.until(kind::RESIZE_REQUEST).0, b"");
+    two.until_text("typed");
+    let info = call(&mut wire, "session.info", json!({"sessionId": id}));
+    assert_eq!((&info["cols"], &info["rows"]), (&json!(120), &json!(40)));
+}
+
+#[test]
+fn who_comes_after_the_end_gets_the_screen_and_the_code() {
+    let home = home();
+    let _daemon = home.start();
+    let mut wire = home.wire();
+    let id = create(&mut wire, "quick", "echo all of it; exit 3");
+    eventually("it has ended", || {
+        call(&mut wire, "session.info", json!({"sessionId": id}))["state"] == "ended"
+    });
+    let mut attached = Attached::connect(&attach(&mut wire, &id));
+    let screen = String::from_utf8_lossy(&attached.greeting.screen).into_owned();
+    assert!(screen.contains("all of it"), "{screen:?}");
+    assert_eq!(attached.until_exit().0, 3);
+}
+
+#[test]
 fn those_who_come_and_go_are_told_of() {
     let home = home();
     let _daemon = home.start();
