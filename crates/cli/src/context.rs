@@ -1,5 +1,7 @@
 //! What a verb is given: the host, the output, and a way to the daemon.
 
+use std::time::Duration;
+
 use greenroom_client::{Connection, Endpoint, Error, Identity, Reach, Tunnel};
 use greenroom_model::Size;
 use serde_json::Value;
@@ -9,6 +11,9 @@ use crate::host::{Host, Paths, Settings};
 use crate::machines::Chosen;
 use crate::output::Output;
 use crate::terminal;
+
+/// How long a daemon that we started may take to answer its greeting: an attached terminal waits.
+const GREETING: Duration = Duration::from_secs(2);
 
 /// What a verb is given.
 pub(crate) struct Context<'a> {
@@ -98,7 +103,7 @@ impl<'a> Context<'a> {
             (&self.greeting, self.connect_to_running())
         {
             // It serves us all the same, whatever it says to that.
-            let _greeted = connection.call(method, params);
+            let _greeted = connection.call_within(method, params, GREETING);
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! `carryon attach` on a person's terminal: repaint, keys, sizes, ends, and daemons that go.
 
-use greenroom_testkit::{Home, Signal, create, eventually_some};
+use greenroom_testkit::{Home, Signal, create, eventually, eventually_some, process};
 use serde_json::{Value, json};
 
 use super::{is_served, link, run, terminal, text};
@@ -113,10 +113,16 @@ fn viewer(home: &Home, what: &str) -> Value {
     })
 }
 
+/// Whether a process has ended with all its threads: as long as one is left, its sockets are open.
+fn is_gone(pid: u32) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);
+    !process::lives(pid) && threads <= 1
+}
+
 #[test]
 fn who_shows_a_session_is_listed_also_after_the_daemon_was_killed() {
     let home = home();
-    let mut daemon = home.start();
+    let _daemon = home.start();
     create(&mut home.connect(), "talks", TALKS);
     let editor = [("CARRYON_CLIENT_TYPE", "vscode"), ("CARRYON_CLIENT_NAME", "My Editor")];
     let mut terminal =
@@ -126,8 +132,9 @@ fn who_shows_a_session_is_listed_also_after_the_daemon_was_killed() {
         let viewer = viewer(&home, "somebody shows the session");
         assert_eq!((&viewer["type"], &viewer["name"]), (&"vscode".into(), &"My Editor".into()));
         assert_eq!(viewer["pid"], terminal.pid(), "{round}: it is found by its process");
-        daemon.signal(Signal::KILL);
-        daemon.wait_for_end();
+        let running = home.connect().hello().pid.unwrap();
+        assert!(process::kill(running, Signal::KILL));
+        eventually("the daemon is gone", || is_gone(running));
         // It starts another one by itself, and what is typed meanwhile is not lost.
         terminal.press(format!("{round}\r").as_bytes());
         terminal.shows(&format!("got-{round}"));
