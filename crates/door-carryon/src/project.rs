@@ -3,7 +3,7 @@
 //! Here are the file and its rules, and which session belongs to which folder. What clients ask is
 //! in `methods::project`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -126,7 +126,12 @@ fn parse(bytes: &[u8]) -> Result<Vec<Terminal>, String> {
             return Err(format!("more than {MAX_TERMINALS} terminals"));
         }
     }
-    Ok(terminals)
+    let mut names = BTreeSet::new();
+    match terminals.iter().find(|it| !names.insert(&it.name)) {
+        // They are known by their names.
+        Some(second) => Err(format!("two terminals are called `{}`", second.name)),
+        None => Ok(terminals),
+    }
 }
 
 fn terminal(value: &Value, place: usize, group: Option<usize>) -> Result<Terminal, String> {
@@ -213,6 +218,8 @@ mod tests {
         assert_eq!(refusal(r#"{"terminals": [{"name": ""}]}"#), "terminals[0]: `name` is missing");
         let odd = r#"{"terminals": [{"name": "a"}, {"name": "b", "cwd": 1}]}"#;
         assert_eq!(refusal(odd), "terminals[1]: `cwd` must be a text");
+        let twice = r#"{"terminals": [{"name": "a"}, [{"name": "b"}, {"name": "a"}]]}"#;
+        assert_eq!(refusal(twice), "two terminals are called `a`");
         assert!(refusal("{").contains("EOF"));
     }
 

@@ -40,6 +40,8 @@ pub(crate) enum Refused {
     Unknown(String),
     #[error("`{path}`: {error}", path = .0.display(), error = .1)]
     File(PathBuf, io::Error),
+    #[error("`{path}` is not JSON: what was set before stays in force", path = .0.display())]
+    Corrupt(PathBuf),
 }
 
 impl Settings {
@@ -115,17 +117,15 @@ impl Settings {
         Ok(before.unwrap_or_else(|| key.default()) != value)
     }
 
-    /// Reads the file again; gives the keys whose values changed.
+    /// Reads the file again; gives the keys whose values changed. One that cannot be read changes
+    /// nothing: a person is at work on it.
     pub(crate) fn reload(&self) -> Result<Vec<&'static Key>, Refused> {
         let mut kept = self.kept();
         let read = file::read(&kept.path);
         let all = match read.map_err(|error| Refused::File(kept.path.clone(), error))? {
             Read::Values(values) => values,
             Read::Absent => Map::new(),
-            Read::Corrupt => {
-                aside(&kept.path);
-                Map::new()
-            }
+            Read::Corrupt => return Err(Refused::Corrupt(kept.path.clone())),
         };
         let (values, others) = split(all);
         let changed = changed(&kept.values, &values);

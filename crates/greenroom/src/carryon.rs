@@ -6,7 +6,9 @@
 //!
 //! Not here: settings and sockets of sessions, which are in the same folder and the door's.
 
+use std::ffi::OsString;
 use std::fs;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -114,6 +116,24 @@ impl Carryon {
             fs::remove_file(&pid).unwrap_or_default();
         }
     }
+}
+
+/// Notes which folder is served, for the next daemon. Without the note it waits to be asked again.
+pub(crate) fn remember(note: &Path, base: &Path) {
+    let bytes = base.as_os_str().as_bytes();
+    if fs::read(note).is_ok_and(|known| known == bytes) {
+        return;
+    }
+    if let Err(error) = write_whole(note, bytes) {
+        tracing::warn!(path = %note.display(), %error, "the base folder is not remembered");
+    }
+}
+
+/// The folder an earlier daemon served.
+pub(crate) fn remembered(note: &Path) -> Option<PathBuf> {
+    let path = PathBuf::from(OsString::from_vec(fs::read(note).ok()?));
+    // A folder that is gone is not made anew: nobody looks there.
+    (path.is_absolute() && path.is_dir()).then_some(path)
 }
 
 fn pid_file(base: &Path) -> PathBuf {

@@ -127,7 +127,7 @@ async fn serve(
         open_files,
         carryon: Carryon::default(),
     });
-    let door = open_native(&affairs)?;
+    let door = open_native(&affairs).await?;
     tracing::info!(version = host::VERSION, pid = std::process::id(), "the daemon listens");
     ready();
     tokio::select! {
@@ -198,7 +198,7 @@ fn store_session(record: &greenroom_engine::EndedRecord) -> greenroom_store::Ses
 }
 
 /// Makes the native door, and serves carryOn's base folder if the configuration wants it.
-fn open_native(affairs: &Arc<Affairs>) -> Result<Arc<Door>> {
+async fn open_native(affairs: &Arc<Affairs>) -> Result<Arc<Door>> {
     let paths = &affairs.paths;
     let base = affairs.config().carryon_compat.then(environment::carryon_base).transpose()?;
     let (settings, sockets) = match &base {
@@ -215,6 +215,12 @@ fn open_native(affairs: &Arc<Affairs>) -> Result<Arc<Door>> {
         affairs
             .serve_base(&base)
             .map_err(|text| anyhow::anyhow!("{text}; end it, or turn `compat.carryon` off"))?;
+    } else if let Some(base) = carryon::remembered(&affairs.paths.carryon_base()) {
+        // Somebody asked an earlier daemon for it, whose clients look there for this one.
+        match affairs.serve_base(&base) {
+            Ok(_) => door.use_base(base.join(native::SETTINGS), base.join(native::SOCKETS)).await,
+            Err(error) => tracing::warn!(%error, "carryOn's base folder is not served any more"),
+        }
     }
     Ok(door)
 }
@@ -424,6 +430,7 @@ impl Daemon for Affairs {
         let around = Around { engine, shutdown, connections };
         let socket = self.carryon.serve(base, around).map_err(|error| format!("{error:#}"))?;
         self.logs.also(&base.join(carryon::LOGS), keep_logs(&self.config()));
+        carryon::remember(&self.paths.carryon_base(), base);
         Ok(socket)
     }
 

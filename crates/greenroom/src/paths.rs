@@ -66,6 +66,11 @@ impl Paths {
         self.run.join("carryon")
     }
 
+    /// Which base folder of carryOn's was served last.
+    pub(crate) fn carryon_base(&self) -> PathBuf {
+        self.state.join("carryon-base")
+    }
+
     /// carryOn's settings, unless a base folder is served.
     pub(crate) fn carryon_settings(&self) -> PathBuf {
         self.state.join("carryon.json")

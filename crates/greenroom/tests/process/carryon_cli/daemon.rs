@@ -42,6 +42,17 @@ fn it_is_started_shown_and_stopped_and_sessions_live_on() {
 }
 
 #[test]
+fn the_folder_is_served_by_every_later_daemon() {
+    let home = home();
+    let started = says(&home, &["start"]);
+    assert!(process::kill(pid(&started), Signal::KILL));
+    eventually("the daemon is gone", || !process::lives(pid(&started)));
+    // Not carryon: whoever starts the next daemon knows nothing of the folder.
+    let _daemon = Daemon::start(&home);
+    assert!(is_served(&home));
+}
+
+#[test]
 fn of_two_that_are_started_at_once_one_serves() {
     let home = home();
     for round in 0..count(20, 100) {
