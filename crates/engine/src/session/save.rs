@@ -23,6 +23,10 @@ const FULL_SHARE: u64 = 2;
 /// nearly all that is kept.
 const WORTH_SHARE: u64 = 8;
 
+/// How much of it is kept for clients nobody waits for: were it all, the program would wait for them after
+/// all. One that is further behind is redrawn.
+const SKIPPING_SHARE: u64 = 4;
+
 /// How much must have been printed for a checkpoint at rest to be worth its while.
 const REST_BYTES: u64 = 16 << 10;
 
@@ -119,7 +123,8 @@ impl Session {
         if self.viewers.all.is_empty() {
             return at;
         }
-        let behind = self.viewers.furthest_behind() as u64 + IN_FLIGHT;
+        let most = self.options.keep_bytes / SKIPPING_SHARE;
+        let behind = self.viewers.furthest_behind(most) + IN_FLIGHT;
         Offset(at.0.saturating_sub(behind))
     }
 }

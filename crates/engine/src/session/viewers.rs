@@ -157,9 +157,13 @@ impl Viewers {
         all.collect()
     }
 
-    /// How many bytes the slowest has not taken yet.
-    pub(super) fn furthest_behind(&self) -> usize {
-        self.all.iter().map(|viewer| viewer.outlet.waiting()).max().unwrap_or(0)
+    /// How many bytes the slowest has not taken yet; of those nobody waits for, so many at most.
+    pub(super) fn furthest_behind(&self, most: u64) -> u64 {
+        let behind = self.all.iter().map(|viewer| {
+            let waiting = viewer.outlet.waiting() as u64;
+            if viewer.lag == Lag::Skip { waiting.min(most) } else { waiting }
+        });
+        behind.max().unwrap_or(0)
     }
 }
 

@@ -6,7 +6,7 @@ mod frames;
 mod holder;
 mod tmux;
 
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
@@ -109,7 +109,11 @@ impl Attached {
     #[track_caller]
     fn frame(&mut self) -> Option<(u8, Vec<u8>)> {
         let mut head = [0; 5];
-        self.stream.read_exact(&mut head).ok()?;
+        match self.stream.read_exact(&mut head) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => panic!("nothing came in time"),
+            Err(_) => return None,
+        }
         let length = u32::from_be_bytes(head[1..].try_into().unwrap());
         let mut payload = vec![0; length as usize];
         self.stream.read_exact(&mut payload).expect("a whole frame");
