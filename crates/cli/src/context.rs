@@ -98,7 +98,7 @@ impl<'a> Context<'a> {
 
     /// Starts a daemon; the error is its own text.
     pub(crate) fn start_daemon(&self) -> std::result::Result<(), String> {
-        self.host.start_daemon().map_err(|error| format!("{error:#}"))?;
+        self.host.start_daemon(&[]).map_err(|error| format!("{error:#}"))?;
         if let (Some((method, params)), Ok(mut connection)) =
             (&self.greeting, self.connect_to_running())
         {

@@ -6,6 +6,26 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use greenroom_model::{Key, KeyEvent, Mods, Size};
 
+/// A program whose clients look for the daemon in places of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Compat {
+    /// `~/.carryon`, or `$CARRYON_BASE_DIR`.
+    Carryon,
+    /// `~/.ptywright/socket`, or in `$PTYWRIGHT_HOME`.
+    Ptywright,
+}
+
+impl Compat {
+    /// Its name, as the flag and the configuration have it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Compat::Carryon => "carryon",
+            Compat::Ptywright => "ptywright",
+        }
+    }
+}
+
 /// What the program around the command line can do.
 ///
 /// Implemented by `greenroom`, which alone reads the environment and the configuration and holds
@@ -34,13 +54,13 @@ pub trait Host {
     ///
     /// # Errors
     /// It could not start: another one runs, or the socket cannot be made.
-    fn run_daemon(&self, foreground: bool) -> Result<()>;
+    fn run_daemon(&self, compat: &[Compat]) -> Result<()>;
 
     /// Starts the daemon in the background; returns once its socket accepts.
     ///
     /// # Errors
     /// What the daemon itself said when it could not start.
-    fn start_daemon(&self) -> Result<()>;
+    fn start_daemon(&self, compat: &[Compat]) -> Result<()>;
 
     /// The complaints about a configuration file: none if all is well.
     ///

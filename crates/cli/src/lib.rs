@@ -46,7 +46,9 @@ use failure::{Exit, Failure, FailureKind};
 use machines::Chosen;
 use output::Output;
 
-pub use host::{DEFAULT_DETACH_KEY, Finding, Framing, Host, Paths, Serve, Settings, Transport};
+pub use host::{
+    Compat, DEFAULT_DETACH_KEY, Finding, Framing, Host, Paths, Serve, Settings, Transport,
+};
 
 /// Runs the command line and gives the code to exit with.
 pub fn main(host: &dyn Host) -> ExitCode {

@@ -12,9 +12,7 @@ pub enum FolderError {
     #[error("`{0}` is not a folder of its own (a link, or a file): remove it")]
     NotAFolder(PathBuf),
     /// It belongs to somebody else.
-    #[error(
-        "`{path}` belongs to user {owner}, not to us: choose another place with GREENROOM_HOME"
-    )]
+    #[error("`{path}` belongs to user {owner}, not to us: choose another place")]
     Owner {
         /// The folder.
         path: PathBuf,
@@ -50,7 +48,8 @@ pub fn own_folder(path: &Path) -> Result<(), FolderError> {
     if let Some(parent) = path.parent()
         && !parent.exists()
     {
-        fs::create_dir_all(parent).map_err(io)?;
+        // What we make on the way is as private: it may be somebody's base folder.
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(io)?;
     }
     match fs::DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(io(error)),

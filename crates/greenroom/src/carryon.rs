@@ -87,8 +87,11 @@ impl Carryon {
         let listener = bind(&socket)?;
         let found = fs::symlink_metadata(&socket).context("looking at the socket")?;
         let pid = pid_file(base);
-        write_whole(&pid, std::process::id().to_string().as_bytes())
-            .with_context(|| format!("writing `{}`", pid.display()))?;
+        if let Err(error) = write_whole(&pid, std::process::id().to_string().as_bytes()) {
+            // Nobody is to find a socket that nobody serves.
+            fs::remove_file(&socket).unwrap_or_default();
+            return Err(error).with_context(|| format!("writing `{}`", pid.display()));
+        }
         let Around { engine, shutdown, connections } = around;
         let saving = save(engine, Arc::clone(&door), base.join(STATE).join("sessions.json"));
         tokio::spawn(saving);

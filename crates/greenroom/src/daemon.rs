@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
+use greenroom_cli::Compat;
 use greenroom_door::{Shutdown, bind, own_folder};
 use greenroom_door_carryon::{self as native, Daemon, Door, LogEntry, NoPage, Setup, Status};
 use greenroom_door_ptywright as ptywright;
@@ -62,12 +63,15 @@ struct Affairs {
 ///
 /// Nothing here changes the umask: holders hand it on to the programs in sessions, and those want
 /// their user's. What must be private is made so by its mode.
-pub(crate) fn run(paths: Paths, ready: impl FnOnce()) -> Result<()> {
+pub(crate) fn run(paths: Paths, compat: &[Compat], ready: impl FnOnce()) -> Result<()> {
     own_folder(&paths.run)?;
     own_folder(&paths.holders())?;
     own_folder(&paths.state)?;
     let _lock = Lock::take(&paths.lock(), &paths.socket())?;
-    let config = Config::load(&paths.config).map_err(|problems| complaint(&paths, &problems))?;
+    let mut config =
+        Config::load(&paths.config).map_err(|problems| complaint(&paths, &problems))?;
+    config.carryon_compat |= compat.contains(&Compat::Carryon);
+    config.ptywright.compat |= compat.contains(&Compat::Ptywright);
     let logs = log(&paths, &config)?;
     // A daemon started in a folder must not keep it from being unmounted.
     let _stays = std::env::set_current_dir("/");

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::os::unix::ffi::OsStringExt as _;
+use std::path::PathBuf;
 
 use greenroom_engine::PASSED;
 use greenroom_tmux::{Server, Tmux};
@@ -19,23 +20,34 @@ pub(crate) fn shell() -> Option<String> {
 }
 
 /// Where sessions start that name no folder.
-pub(crate) fn home() -> std::path::PathBuf {
-    let home = env::var_os("HOME").map(std::path::PathBuf::from);
+pub(crate) fn home() -> PathBuf {
+    let home = env::var_os("HOME").map(PathBuf::from);
     home.filter(|home| home.is_dir()).unwrap_or_else(|| "/".into())
 }
 
 /// The folder where ptywright's own clients look.
-pub(crate) fn ptywright_home() -> anyhow::Result<std::path::PathBuf> {
+pub(crate) fn ptywright_home() -> anyhow::Result<PathBuf> {
     greenroom_cli::Host::ptywright_home(&crate::host::Program)
 }
 
 /// The folder where carryOn's own clients look.
-pub(crate) fn carryon_base() -> anyhow::Result<std::path::PathBuf> {
+pub(crate) fn carryon_base() -> anyhow::Result<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|it| !it.is_empty());
-    let base = set("CARRYON_BASE_DIR").map(std::path::PathBuf::from);
-    let base = base.or_else(|| Some(std::path::PathBuf::from(set("HOME")?).join(".carryon")));
+    let base = set("CARRYON_BASE_DIR").map(PathBuf::from);
+    let base = base.or_else(|| Some(PathBuf::from(set("HOME")?).join(".carryon")));
     let base = base.filter(|base| base.is_absolute());
     base.ok_or_else(|| anyhow::anyhow!("neither CARRYON_BASE_DIR nor HOME is an absolute path"))
+}
+
+/// The house of the carryon command line where `CARRYON_BASE_DIR` names a folder: to carryOn each is
+/// a world of its own, with its own daemon and sessions. Without it, it is the user's one house.
+pub(crate) fn house_of_base() -> Option<PathBuf> {
+    let program = PathBuf::from(env::args_os().next()?);
+    if program.file_name()? != "carryon" {
+        return None;
+    }
+    let base = env::var_os("CARRYON_BASE_DIR").filter(|it| !it.is_empty())?;
+    Some(PathBuf::from(base).join("greenroom"))
 }
 
 /// The user's own tmux, if there is one, with the environment it has when they start it.

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow};
-use greenroom_cli::{Finding, Host, Settings};
+use greenroom_cli::{Compat, Finding, Host, Settings};
 use greenroom_engine::redact::Redaction;
 
 use crate::config::Config;
@@ -53,7 +53,7 @@ impl Host for Program {
         })
     }
 
-    fn run_daemon(&self, _foreground: bool) -> Result<()> {
+    fn run_daemon(&self, compat: &[Compat]) -> Result<()> {
         // One that was started in the background tells its starter instead of the terminal.
         let by_us = env::var_os(start::TOLD).is_some();
         if by_us {
@@ -65,15 +65,15 @@ impl Host for Program {
                 start::told(Ok(()));
             }
         };
-        let result = daemon::run(Paths::from_environment()?, ready);
+        let result = daemon::run(Paths::from_environment()?, compat, ready);
         if let (true, Err(error)) = (by_us, &result) {
             start::told(Err(error));
         }
         result
     }
 
-    fn start_daemon(&self) -> Result<()> {
-        start::start()
+    fn start_daemon(&self, compat: &[Compat]) -> Result<()> {
+        start::start(compat)
     }
 
     fn check_config(&self, path: &Path) -> Result<Vec<String>> {

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 
+use crate::environment;
+
 /// Holds everything if it is set.
 pub(crate) const HOME: &str = "GREENROOM_HOME";
 
@@ -23,7 +25,11 @@ pub(crate) struct Paths {
 impl Paths {
     /// Reads the environment.
     pub(crate) fn from_environment() -> Result<Paths> {
-        Paths::new(|name| env::var_os(name).map(PathBuf::from), rustix::process::getuid().as_raw())
+        let variable = |name: &str| {
+            let set = env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+            set.or_else(|| environment::house_of_base().filter(|_| name == HOME))
+        };
+        Paths::new(variable, rustix::process::getuid().as_raw())
     }
 
     fn new(variable: impl Fn(&str) -> Option<PathBuf>, uid: u32) -> Result<Paths> {

@@ -7,8 +7,11 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
+use greenroom_cli::Compat;
 
+use crate::environment;
 use crate::lock::Taken;
+use crate::paths::HOME;
 
 /// What the daemon says once it can be reached.
 const READY: &str = "ready\n";
@@ -23,7 +26,7 @@ pub(crate) const TOLD: &str = "GREENROOM_STARTED_BY";
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Starts a daemon of this very program, and waits until it listens or says why not.
-pub(crate) fn start() -> Result<()> {
+pub(crate) fn start(compat: &[Compat]) -> Result<()> {
     let program = std::env::current_exe().context("finding this program")?;
     let (mut ours, theirs) = UnixStream::pair().context("making a pair of sockets")?;
     ours.set_read_timeout(Some(PATIENCE)).context("setting a time")?;
@@ -33,10 +36,17 @@ pub(crate) fn start() -> Result<()> {
     command
         .arg0("greenroom")
         .args(["daemon", "start", "--foreground"])
+        .args(compat.iter().flat_map(|it| ["--compat", it.name()]))
         .env(TOLD, "1")
         .stdin(Stdio::null())
         .stdout(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
         .stderr(Stdio::null());
+    if let Some(house) = environment::house_of_base()
+        && std::env::var_os(HOME).is_none_or(|it| it.is_empty())
+    {
+        // Which it could not tell under its own name.
+        command.env(HOME, house);
+    }
     let mut child = command.spawn().context("starting the daemon")?;
     drop(command);
     let mut said = String::new();

@@ -64,13 +64,15 @@ fn process(hello: &Hello) -> String {
 /// Is the daemon until it is told to stop.
 fn in_the_foreground(context: &Context<'_>) -> Result<Exit> {
     served::serve_soon(context)?;
-    context.host.run_daemon(true)?;
+    context.host.run_daemon(&[])?;
     Ok(Exit::OK)
 }
 
 impl Stop {
     pub(super) fn run(self, context: &Context<'_>) -> Result<Exit> {
-        let stopped = daemon::stop(context)?;
+        // Only the one of this folder: another has other sessions.
+        let serving = served::connect_to_serving(context)?.is_some();
+        let stopped = serving && daemon::stop(context)?;
         context.output.line(if stopped {
             "Daemon stopped; sessions live on"
         } else {
@@ -83,12 +85,9 @@ impl Stop {
 impl Status {
     pub(super) fn run(self, context: &Context<'_>) -> Result<Exit> {
         // Whoever asks whether it runs does not want it started; that it does not is an answer.
-        let mut connection = match context.connect_to_running() {
-            Err(failure) if is_absent(&failure) => {
-                context.output.line(NOT_RUNNING)?;
-                return Ok(Exit::OK);
-            }
-            other => other?,
+        let Some(mut connection) = served::connect_to_serving(context)? else {
+            context.output.line(NOT_RUNNING)?;
+            return Ok(Exit::OK);
         };
         let status = connection.call("daemon.status", &json!({}))?;
         context.output.line(&format!("Daemon is running{}", process(connection.hello())))?;

@@ -3,6 +3,7 @@
 //! An editor's extension looks for `daemon.sock` in that folder. What it finds there is our own
 //! daemon of this home: sessions are the same, whoever asks.
 
+use std::fs;
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,6 +17,9 @@ use crate::host::Host;
 use crate::output::Output;
 use crate::plain::plain;
 
+/// The file that names the daemon's process.
+const PID: &str = "daemon.pid";
+
 /// The method that has a daemon serve the folder.
 const SERVE: &str = "compat.serve";
 
@@ -28,14 +32,23 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Connects; starts a daemon if there is none, and has it serve the folder.
 ///
-/// A folder that cannot be served is told of and no more: the daemon does all the same what it is
-/// asked next.
+/// A folder that is somebody else's, or not the one this daemon serves, is a failure: its sessions
+/// are other ones.
 pub(super) fn connect(context: &Context<'_>) -> Result<Connection> {
     let mut connection = context.connect()?;
-    if let Err(failure) = serve(context, &mut connection) {
-        warn(context.output, &failure);
-    }
+    serve(context, &mut connection)?;
     Ok(connection)
+}
+
+/// Connects to the daemon that serves the folder, if one does.
+pub(super) fn connect_to_serving(context: &Context<'_>) -> Result<Option<Connection>> {
+    let connection = match context.connect_to_running() {
+        Err(failure) if is_absent(&failure) => return Ok(None),
+        other => other?,
+    };
+    let noted = fs::read_to_string(file(context, PID)?).ok();
+    let pid = connection.hello().pid.map(|it| it.to_string());
+    Ok((noted.is_some() && noted == pid).then_some(connection))
 }
 
 /// Calls one method over a connection of its own.

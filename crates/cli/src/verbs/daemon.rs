@@ -4,12 +4,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
-use greenroom_client::{Endpoint, Error, ErrorKind, PROTOCOL};
+use greenroom_client::{Connection, Endpoint, Error, ErrorKind, PROTOCOL};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
 
 use crate::context::{Context, identity};
 use crate::failure::{Exit, Failure, FailureKind, Result};
+use crate::host::Compat;
 use crate::machines::pass_on;
 use crate::plain::plain;
 use crate::verbs::Place;
@@ -33,19 +34,11 @@ pub(crate) struct Daemon {
 #[derive(Debug, Subcommand)]
 enum What {
     /// Starts the daemon, if it does not run.
-    Start {
-        /// Stays in the foreground and logs to standard error.
-        #[arg(long)]
-        foreground: bool,
-    },
+    Start(How),
     /// Stops the daemon; sessions live on.
     Stop,
     /// Stops the daemon and starts this version of it; sessions and attached terminals live on.
-    Restart {
-        /// Stays in the foreground and logs to standard error.
-        #[arg(long)]
-        foreground: bool,
-    },
+    Restart(How),
     /// Shows the daemon; exit code 5 if there is none.
     Status,
     /// Says where the daemon listens and whether it runs; other machines ask this.
@@ -56,17 +49,27 @@ enum What {
     },
 }
 
+/// How it is started.
+#[derive(Debug, Args)]
+struct How {
+    /// Stays in the foreground and logs to standard error.
+    #[arg(long)]
+    foreground: bool,
+    /// Serves the place where that program's own clients look, too; `[compat]` does so for good.
+    #[arg(long, value_name = "PROGRAM")]
+    compat: Vec<Compat>,
+}
+
 impl Daemon {
     /// Where it can be done.
     pub(crate) fn place(&self) -> Place {
         match self.what {
-            What::Start { foreground: true } | What::Restart { foreground: true } => {
+            What::Start(How { foreground: true, .. })
+            | What::Restart(How { foreground: true, .. }) => {
                 Place::Here("daemon start --foreground")
             }
             What::Socket { .. } => Place::Here("daemon socket"),
-            What::Start { .. } | What::Stop | What::Restart { .. } | What::Status => {
-                Place::Anywhere
-            }
+            What::Start(_) | What::Stop | What::Restart(_) | What::Status => Place::Anywhere,
         }
     }
 
@@ -75,12 +78,12 @@ impl Daemon {
         if let Some(tunnel) = context.tunnel()? {
             match self.what {
                 What::Stop => return pass_on(context, &tunnel, &["daemon", "stop"]),
-                What::Restart { .. } => return pass_on(context, &tunnel, &["daemon", "restart"]),
-                What::Start { .. } | What::Status | What::Socket { .. } => {}
+                What::Restart(_) => return pass_on(context, &tunnel, &["daemon", "restart"]),
+                What::Start(_) | What::Status | What::Socket { .. } => {}
             }
         }
         match self.what {
-            What::Start { foreground } => start(context, foreground),
+            What::Start(how) => start(context, &how),
             What::Stop => {
                 let stopped = stop(context)?;
                 match (context.output.is_json(), stopped) {
@@ -92,9 +95,9 @@ impl Daemon {
                 }
                 Ok(Exit::OK)
             }
-            What::Restart { foreground } => {
+            What::Restart(how) => {
                 stop(context)?;
-                start(context, foreground)
+                start(context, &how)
             }
             What::Status => status(context),
             What::Socket { start } => socket(context, start),
@@ -102,12 +105,21 @@ impl Daemon {
     }
 }
 
-fn start(context: &Context<'_>, foreground: bool) -> Result<Exit> {
-    if foreground {
-        context.host.run_daemon(true)?;
+fn start(context: &Context<'_>, how: &How) -> Result<Exit> {
+    if how.foreground {
+        context.host.run_daemon(&how.compat)?;
         return Ok(Exit::OK);
     }
-    let connection = context.connect()?;
+    let mut started = false;
+    let mut start = || {
+        started = true;
+        context.host.start_daemon(&how.compat).map_err(|error| format!("{error:#}"))
+    };
+    let connected = context.reach()?.connect_or_start(&context.identity, &mut start);
+    let mut connection = connected.map_err(|error| context.failed(error))?;
+    if !started {
+        also_serve(context, &mut connection, &how.compat)?;
+    }
     let hello = connection.hello();
     match context.output.is_json() {
         true => context.output.value(&json!({"pid": hello.pid, "version": hello.version}))?,
@@ -118,6 +130,25 @@ fn start(context: &Context<'_>, foreground: bool) -> Result<Exit> {
         }
     }
     Ok(Exit::OK)
+}
+
+/// Has a daemon that was running already serve other places, too.
+fn also_serve(context: &Context<'_>, connection: &mut Connection, compat: &[Compat]) -> Result<()> {
+    for program in compat {
+        match program {
+            Compat::Carryon => {
+                let base = context.host.carryon_base()?.display().to_string();
+                let params = json!({"name": program.name(), "base": base});
+                connection.call("compat.serve", &params)?;
+            }
+            Compat::Ptywright => {
+                let text = "the daemon runs already, and serves that from its start only";
+                let hint = "`greenroom daemon restart --compat ptywright`; sessions live on";
+                return Err(Failure::usage(text).hint(hint));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Says where the daemon listens: all that somebody needs who brings its socket elsewhere.

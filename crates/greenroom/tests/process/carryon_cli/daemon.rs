@@ -53,6 +53,24 @@ fn the_folder_is_served_by_every_later_daemon() {
 }
 
 #[test]
+fn a_daemon_is_asked_by_a_flag_to_serve_the_folder() {
+    let home = home();
+    let start = |arguments: &[&str]| {
+        let output = home.command(arguments).stdin(Stdio::null()).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {output:?}");
+    };
+    start(&["daemon", "start"]);
+    assert!(!is_served(&home));
+    start(&["daemon", "start", "--compat", "carryon"]);
+    assert!(is_served(&home), "also by one that runs already");
+    start(&["daemon", "stop"]);
+    fs::remove_file(home.path().join("state/carryon-base")).unwrap();
+    start(&["daemon", "start", "--compat", "carryon", "--compat", "ptywright"]);
+    assert!(is_served(&home) && home.path().join(".ptywright/socket").exists());
+    start(&["daemon", "stop"]);
+}
+
+#[test]
 fn of_two_that_are_started_at_once_one_serves() {
     let home = home();
     for round in 0..count(20, 100) {
@@ -115,11 +133,40 @@ fn a_folder_of_somebody_elses_is_left_alone() {
     fs::create_dir(base(&home)).unwrap();
     let _other = std::os::unix::net::UnixListener::bind(base(&home).join("daemon.sock")).unwrap();
     fails(&home, &["start"], &format!("`{}` is not served", base(&home).display()));
-    // Sessions are to be had all the same.
+    // Nor are sessions taken for that one's.
     create(&mut home.connect(), "kept", "read x");
-    let output = run(&home, &["ls"]);
-    assert!(output.status.success() && text(&output.stdout).starts_with("kept "), "{output:?}");
-    assert!(text(&output.stderr).starts_with("Warning: "), "{output:?}");
+    for verb in [&["ls"][..], &["kill", "kept"], &["config", "set", "local.port", "7777"]] {
+        fails(&home, verb, &format!("`{}` is not served", base(&home).display()));
+    }
+    assert_eq!(says(&home, &["status"]), "Daemon is not running\n");
+    assert_eq!(says(&home, &["stop"]), "Daemon is not running\n");
+    assert_eq!(session_list(&mut home.connect(), false).len(), 1);
+}
+
+#[test]
+fn every_folder_is_a_world_of_its_own() {
+    let home = home();
+    let base = home.path().join("other");
+    let other = |arguments: &[&str]| {
+        let mut command = command(&home, arguments);
+        command.env_remove("GREENROOM_HOME").env("CARRYON_BASE_DIR", &base);
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {output:?}");
+        text(&output.stdout)
+    };
+    says(&home, &["create", "-d", "-n", "alpha", "-c", "read x"]);
+    other(&["create", "-d", "-n", "beta", "-c", "read x"]);
+    let (here, there) = (says(&home, &["ls"]), other(&["ls"]));
+    assert!(here.starts_with("alpha ") && !here.contains("beta"), "{here}");
+    assert!(there.starts_with("beta ") && !there.contains("alpha"), "{there}");
+    assert_ne!(pid(&says(&home, &["status"])), pid(&other(&["status"])));
+    let mode = fs::metadata(&base).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    assert_eq!(other(&["stop"]), "Daemon stopped; sessions live on\n");
+    assert!(says(&home, &["status"]).starts_with("Daemon is running"));
+    assert!(other(&["ls"]).starts_with("beta "), "they are found again");
+    other(&["kill", "beta"]);
+    other(&["stop"]);
 }
 
 #[test]
