@@ -1,7 +1,7 @@
 //! One connection: reads frames, starts requests, and takes input where it stands in the stream.
 //!
-//! Requests run concurrently, each in its own task; input frames are taken one after the other, so
-//! a client that types faster than the program reads waits, and only it.
+//! Requests run concurrently, each in its own task; other frames are taken one after the other
+//! (`hands`), so a client that types faster than the program reads waits, and only it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,6 +27,7 @@ use tokio::task::JoinSet;
 use crate::clients::Client;
 use crate::error::RpcError;
 use crate::follows::Follows;
+use crate::hands::Hands;
 use crate::methods::{self, Answer};
 use crate::params::{Params, size_of};
 use crate::streams::{Stream, Streams};
@@ -212,15 +213,17 @@ impl Connection {
 async fn read(connection: Arc<Connection>, mut socket: OwnedReadHalf) {
     let mut decoder = FrameDecoder::default();
     let mut requests = JoinSet::new();
+    let mut hands = Hands::default();
     loop {
-        loop {
+        while hands.has_room() {
             match decoder.next() {
-                Ok(Some(frame)) => tokio::select! {
-                    // Almost every frame is taken at once, and no timer is set.
-                    biased;
-                    () = take(&connection, frame, &mut requests) => {}
-                    () = hung_up(&socket) => return,
-                },
+                Ok(Some(frame)) if frame.kind == kind::JSON_RPC => {
+                    while requests.len() >= MAX_REQUESTS {
+                        requests.join_next().await;
+                    }
+                    request(&connection, &frame.payload, &mut requests);
+                }
+                Ok(Some(frame)) => hands.give(&connection, frame).await,
                 Ok(None) => break,
                 Err(error) => {
                     tracing::info!(client = %connection.caller.name, %error, "a connection was closed");
@@ -228,16 +231,14 @@ async fn read(connection: Arc<Connection>, mut socket: OwnedReadHalf) {
                 }
             }
         }
-        let buffer = decoder.buffer();
-        buffer.reserve(READ_BYTES);
+        let wanted = hands.has_room();
         tokio::select! {
-            read = socket.read_buf(buffer) => match read {
-                Ok(0) | Err(_) => break,
-                Ok(_) => {}
-            },
+            there_is = more(&mut socket, &mut decoder, wanted) => if !there_is { break },
+            () = hands.done(&connection) => {}
             Some(_) = requests.join_next() => {}
         }
     }
+    let _late = tokio::time::timeout(LAST_WORDS, hands.finish(&connection)).await;
     // Somebody who sent a request and closed their end still wants the answer; nobody waits for
     // what may never come.
     connection.streams.clear();
@@ -245,6 +246,17 @@ async fn read(connection: Arc<Connection>, mut socket: OwnedReadHalf) {
     connection.requests().values().filter(waits).for_each(|it| it.cancel.notify_one());
     let rest = async { while requests.join_next().await.is_some() {} };
     let _late = tokio::time::timeout(LAST_WORDS, rest).await;
+}
+
+/// Reads more if that is wanted, else only notices that the client is gone; false if it is.
+async fn more(socket: &mut OwnedReadHalf, decoder: &mut FrameDecoder, wanted: bool) -> bool {
+    if !wanted {
+        hung_up(socket).await;
+        return false;
+    }
+    let buffer = decoder.buffer();
+    buffer.reserve(READ_BYTES);
+    matches!(socket.read_buf(buffer).await, Ok(1..))
 }
 
 /// Ends when the client is gone although what it sent is not all read: it may have typed at a
@@ -260,24 +272,18 @@ pub(crate) async fn hung_up(socket: &OwnedReadHalf) {
     }
 }
 
-async fn take(connection: &Arc<Connection>, frame: Frame, requests: &mut JoinSet<()>) {
-    if frame.kind != kind::JSON_RPC {
-        if *connection.attaching.borrow() > 0 {
-            let mut attaching = connection.attaching.subscribe();
-            // The connection has the sender: it is not closed.
-            drop(attaching.wait_for(|&count| count == 0).await);
-        }
-        if tmux::takes(connection, &frame).await {
-            return;
-        }
+/// Takes a frame that is no request.
+pub(crate) async fn take(connection: Arc<Connection>, frame: Frame) {
+    let connection = &connection;
+    if *connection.attaching.borrow() > 0 {
+        let mut attaching = connection.attaching.subscribe();
+        // The connection has the sender: it is not closed.
+        drop(attaching.wait_for(|&count| count == 0).await);
+    }
+    if tmux::takes(connection, &frame).await {
+        return;
     }
     match frame.kind {
-        kind::JSON_RPC => {
-            while requests.len() >= MAX_REQUESTS {
-                requests.join_next().await;
-            }
-            request(connection, &frame.payload, requests);
-        }
         kind::INPUT => {
             if let Some(stream) = connection.streams.by_stream(&frame.id) {
                 input(connection, &stream, frame.payload).await;

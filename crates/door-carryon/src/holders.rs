@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use greenroom_door::{Shutdown, bind, own_folder};
+use greenroom_door::{Shutdown, bind, inner_folder};
 use greenroom_engine::{HouseEvent, Info, State};
 use greenroom_model::SessionId;
 use tokio::net::UnixListener;
@@ -134,7 +134,7 @@ fn open(door: &Arc<Door>, id: &str, whose: Whose) -> Option<PathBuf> {
     }
     let folder = door.holders.folder();
     let path = folder.join(format!("{id}.sock"));
-    let listening = own_folder(&folder).map_err(io::Error::other);
+    let listening = inner_folder(&folder).map_err(io::Error::other);
     let listener = match listening.and_then(|()| bind(&path).map_err(io::Error::other)) {
         Ok(listener) => listener,
         Err(error) => {

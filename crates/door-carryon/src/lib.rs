@@ -14,6 +14,7 @@ mod clients;
 mod connection;
 mod error;
 mod follows;
+mod hands;
 mod holders;
 mod local;
 mod methods;

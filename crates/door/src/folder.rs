@@ -44,6 +44,24 @@ pub enum FolderError {
 /// # Errors
 /// It is somebody else's, open to others, or no folder. Links are not followed.
 pub fn own_folder(path: &Path) -> Result<(), FolderError> {
+    let mode = made(path)?;
+    if mode & 0o077 != 0 {
+        return Err(FolderError::Mode { path: path.to_owned(), mode });
+    }
+    Ok(())
+}
+
+/// Makes a folder in one that is ours alone, or makes sure that it is a folder of ours. Its mode does
+/// not matter: nobody else comes that far.
+///
+/// # Errors
+/// It is somebody else's, or no folder. Links are not followed.
+pub fn inner_folder(path: &Path) -> Result<(), FolderError> {
+    made(path).map(drop)
+}
+
+/// Makes a folder if there is none, and gives its mode.
+fn made(path: &Path) -> Result<u32, FolderError> {
     let io = |error| FolderError::Io { path: path.to_owned(), error };
     if let Some(parent) = path.parent()
         && !parent.exists()
@@ -64,11 +82,7 @@ pub fn own_folder(path: &Path) -> Result<(), FolderError> {
     if owner != rustix::process::getuid().as_raw() {
         return Err(FolderError::Owner { path: path.to_owned(), owner });
     }
-    let mode = found.mode() & 0o7777;
-    if mode & 0o077 != 0 {
-        return Err(FolderError::Mode { path: path.to_owned(), mode });
-    }
-    Ok(())
+    Ok(found.mode() & 0o7777)
 }
 
 #[cfg(test)]
@@ -96,6 +110,8 @@ mod tests {
         std::os::unix::fs::symlink(home.path(), &link).unwrap();
         fs::write(&file, "").unwrap();
         assert!(matches!(own_folder(&open), Err(FolderError::Mode { mode: 0o777, .. })));
+        inner_folder(&open).unwrap();
+        assert!(matches!(inner_folder(&link), Err(FolderError::NotAFolder(_))));
         assert!(matches!(own_folder(&link), Err(FolderError::NotAFolder(_))));
         assert!(matches!(own_folder(&file), Err(FolderError::NotAFolder(_))));
     }

@@ -11,6 +11,6 @@ mod outgoing;
 mod socket;
 
 pub use accept::{Peer, Shutdown, serve};
-pub use folder::{FolderError, own_folder};
+pub use folder::{FolderError, inner_folder, own_folder};
 pub use outgoing::Outgoing;
 pub use socket::{BindError, bind};

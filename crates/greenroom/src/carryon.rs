@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use greenroom_door::{Shutdown, bind, own_folder};
+use greenroom_door::{Shutdown, bind, inner_folder, own_folder};
 use greenroom_door_carryon::{Door, write_whole};
 use greenroom_engine::{Engine, HouseEvent};
 use tokio::sync::broadcast::error::RecvError;
@@ -45,6 +45,14 @@ struct Served {
     file: (u64, u64),
 }
 
+impl Served {
+    /// Whether the socket is still the one that is listened on.
+    fn is_there(&self) -> bool {
+        let found = fs::symlink_metadata(&self.socket);
+        found.is_ok_and(|found| (found.dev(), found.ino()) == self.file)
+    }
+}
+
 /// What is around the folder.
 pub(crate) struct Around {
     pub(crate) engine: Engine,
@@ -70,14 +78,18 @@ impl Carryon {
     pub(crate) fn serve(&self, base: &Path, around: Around) -> Result<PathBuf> {
         let mut served = self.served();
         match &*served {
-            Some(it) if it.base == base => return Ok(it.socket.clone()),
+            Some(it) if it.base == base && it.is_there() => return Ok(it.socket.clone()),
+            // Somebody removed it, as carryOn's clients do with one that does not answer at once.
+            Some(it) if it.base == base => {}
             Some(it) => bail!("`{}` is served already, and only one can be", it.base.display()),
             None => {}
         }
+        let again = served.is_some();
         let door = self.door.get().and_then(Weak::upgrade).context("the daemon is stopping")?;
         own_folder(base)?;
-        own_folder(&base.join(STATE))?;
-        own_folder(&base.join(LOGS))?;
+        // As another program may have made them.
+        inner_folder(&base.join(STATE))?;
+        inner_folder(&base.join(LOGS))?;
         let socket = base.join("daemon.sock");
         ensure!(
             std::os::unix::net::UnixStream::connect(&socket).is_err(),
@@ -93,8 +105,10 @@ impl Carryon {
             return Err(error).with_context(|| format!("writing `{}`", pid.display()));
         }
         let Around { engine, shutdown, connections } = around;
-        let saving = save(engine, Arc::clone(&door), base.join(STATE).join("sessions.json"));
-        tokio::spawn(saving);
+        if !again {
+            let list = base.join(STATE).join("sessions.json");
+            tokio::spawn(save(engine, Arc::clone(&door), list));
+        }
         tokio::spawn(async move {
             greenroom_door::serve(&listener, connections, shutdown.clone(), |stream, peer| {
                 greenroom_door_carryon::serve(stream, peer, Arc::clone(&door), shutdown.clone())
@@ -110,8 +124,7 @@ impl Carryon {
     /// Removes what says that a daemon runs. What it knew stays.
     pub(crate) fn close(&self) {
         let Some(served) = self.served().take() else { return };
-        let found = fs::symlink_metadata(&served.socket);
-        if found.is_ok_and(|found| (found.dev(), found.ino()) == served.file) {
+        if served.is_there() {
             fs::remove_file(&served.socket).unwrap_or_default();
         }
         let pid = pid_file(&served.base);

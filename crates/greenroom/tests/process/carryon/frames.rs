@@ -118,6 +118,21 @@ fn who_attaches_twice_gets_every_byte_once() {
 }
 
 #[test]
+fn typing_at_a_program_that_does_not_read_holds_up_no_request() {
+    let home = home();
+    let _daemon = home.start();
+    let mut wire = home.wire();
+    let id = create(&mut wire, "deaf", "stty raw -echo; echo up; exec sleep 1000");
+    call(&mut wire, "session.attach", json!({"sessionId": id}));
+    until_text(&mut wire, "up");
+    for _ in 0..64 {
+        wire.send(kind::TERMINAL_DATA, &id, &[b'x'; 8 << 10]).unwrap();
+    }
+    call(&mut wire, "remote.status", json!({}));
+    call(&mut wire, "session.kill", json!({"sessionId": id}));
+}
+
+#[test]
 fn a_size_without_an_attach_is_taken() {
     let home = home();
     let _daemon = home.start();

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 
 use greenroom_testkit::{
-    Daemon, Signal, count, create, eventually, eventually_some, process, session_list,
+    Daemon, Signal, Wire, count, create, eventually, eventually_some, process, session_list,
 };
 use serde_json::json;
 
@@ -50,6 +50,35 @@ fn the_folder_is_served_by_every_later_daemon() {
     // Not carryon: whoever starts the next daemon knows nothing of the folder.
     let _daemon = Daemon::start(&home);
     assert!(is_served(&home));
+}
+
+#[test]
+fn a_socket_that_was_removed_is_made_again() {
+    let home = home();
+    let started = says(&home, &["start"]);
+    fs::remove_file(base(&home).join("daemon.sock")).unwrap();
+    assert_eq!(says(&home, &["start"]), started.replace("started", "already running"));
+    assert!(is_served(&home));
+    fs::remove_file(base(&home).join("daemon.sock")).unwrap();
+    says(&home, &["ls"]);
+    assert!(is_served(&home), "whatever verb is used");
+}
+
+#[test]
+fn folders_that_another_program_made_are_used_as_they_are() {
+    let home = home();
+    fs::create_dir(base(&home)).unwrap();
+    fs::set_permissions(base(&home), fs::Permissions::from_mode(0o700)).unwrap();
+    for name in ["state", "logs", "holders"] {
+        fs::create_dir(base(&home).join(name)).unwrap();
+        fs::set_permissions(base(&home).join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    says(&home, &["start"]);
+    let mut wire = Wire::connect(&base(&home).join("daemon.sock")).unwrap();
+    let made = wire.call("session.create", &json!({"command": "read x"})).unwrap().unwrap();
+    let answer = wire.call("session.attach", &json!({"sessionId": made["id"]}));
+    let socket = answer.unwrap().unwrap()["holderSocket"].as_str().unwrap().to_owned();
+    assert!(socket.starts_with(base(&home).to_str().unwrap()), "{socket}");
 }
 
 #[test]
