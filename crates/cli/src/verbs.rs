@@ -23,7 +23,9 @@ pub(crate) mod run;
 mod search;
 mod send;
 pub(crate) mod serve;
+mod share;
 mod wait;
+mod web;
 
 use clap::Subcommand;
 
@@ -48,6 +50,8 @@ pub(crate) enum Verb {
     Wait(wait::Wait),
     Run(run::Run),
     Serve(serve::Serve),
+    Web(web::Web),
+    Share(share::Share),
     Repl(repl::Repl),
     Logs(logs::Logs),
     Daemon(daemon::Daemon),
@@ -118,6 +122,8 @@ impl Verb {
             Verb::Wait(verb) => verb.run(context),
             Verb::Run(verb) => verb.run(context),
             Verb::Serve(verb) => verb.run(context),
+            Verb::Web(verb) => verb.run(context),
+            Verb::Share(verb) => verb.run(context),
             Verb::Repl(verb) => verb.run(context),
             Verb::Logs(verb) => verb.run(context),
             Verb::Daemon(verb) => verb.run(context),

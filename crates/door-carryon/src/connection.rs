@@ -76,8 +76,20 @@ struct Running {
 
 /// Serves a connection until its end, or the daemon's.
 pub async fn serve(stream: UnixStream, peer: Peer, door: Arc<Door>, shutdown: Shutdown) {
+    let name = format!("pid {}", peer.pid.unwrap_or(0));
+    serve_as(stream, peer, door, shutdown, (&name, Rights::ALL)).await;
+}
+
+/// Serves a connection for somebody who is called so and may do no more than this.
+pub async fn serve_as(
+    stream: UnixStream,
+    peer: Peer,
+    door: Arc<Door>,
+    shutdown: Shutdown,
+    (name, rights): (&str, Rights),
+) {
     let (reader, writer) = stream.into_split();
-    let connection = Arc::new(Connection::new(door, peer));
+    let connection = Arc::new(Connection::new(door, peer, name, rights));
     let mut wakes = connection.door.engine.events();
     let mut announced = connection.door.announced.subscribe();
     let reading = read(Arc::clone(&connection), reader);
@@ -118,7 +130,7 @@ pub async fn serve(stream: UnixStream, peer: Peer, door: Arc<Door>, shutdown: Sh
 }
 
 impl Connection {
-    fn new(door: Arc<Door>, peer: Peer) -> Connection {
+    fn new(door: Arc<Door>, peer: Peer, called: &str, rights: Rights) -> Connection {
         let id = door.engine.next_client();
         let pid = peer.pid.and_then(|pid| u64::try_from(pid).ok()).unwrap_or(0);
         let connected_ms = methods::now_ms();
@@ -126,10 +138,9 @@ impl Connection {
         door.clients.add(id, Client { kind, name, pid, connected_ms, ..Client::default() });
         let untold = Mutex::new(door.engine.events());
         let announced = Mutex::new(door.announced.subscribe());
-        let name = format!("pid {pid}").into();
         Connection {
             door,
-            caller: Caller { id, rights: Rights::ALL, name },
+            caller: Caller { id, rights, name: called.into() },
             out: Outgoing::default(),
             streams: Streams::default(),
             untold,

@@ -25,6 +25,7 @@ mod settings;
 mod sizers;
 mod streams;
 mod tmux;
+mod web;
 mod wire;
 
 use std::path::{Path, PathBuf};
@@ -36,11 +37,12 @@ use greenroom_engine::{Engine, State};
 use serde_json::Value;
 use tokio::sync::broadcast;
 
-pub use connection::serve;
+pub use connection::{serve, serve_as};
 pub use local::{Applied, Local, NoPage, Page};
 pub use methods::names as method_names;
 pub use settings::write_whole;
 pub use tmux::FindTmux;
+pub use web::{NoWeb, Opening, Told, Web};
 
 use crate::clients::Clients;
 use crate::holders::Holders;
@@ -129,6 +131,8 @@ pub struct Setup {
     pub local: Arc<dyn Local>,
     /// How the user's tmux is found.
     pub tmux: FindTmux,
+    /// The browser's door.
+    pub web: Arc<dyn Web>,
     /// When the daemon ends.
     pub shutdown: Shutdown,
 }
@@ -140,6 +144,7 @@ pub struct Door {
     clients: Clients,
     settings: Settings,
     local: Arc<dyn Local>,
+    web: Arc<dyn Web>,
     /// What happened that is not the engine's, as frames.
     announced: broadcast::Sender<Bytes>,
     sizers: Sizers,
@@ -167,6 +172,7 @@ impl Door {
             clients: Clients::default(),
             settings,
             local: setup.local,
+            web: setup.web,
             announced: broadcast::Sender::new(ANNOUNCED),
             sizers: Sizers::default(),
             holders: Holders::new(setup.sockets, setup.shutdown),

@@ -9,6 +9,7 @@ mod remote;
 mod session;
 mod typing;
 mod wait;
+mod web;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -93,6 +94,12 @@ const METHODS: &[Method] = &[
     method!("remote.status", remote::status),
     method!("remote.devices", remote::devices),
     method!("compat.serve", daemon::serve_base),
+    method!("web.open", web::open),
+    method!("web.close", web::close),
+    method!("web.status", web::status),
+    method!("web.share", web::share),
+    method!("web.shares", web::shares),
+    method!("web.unshare", web::unshare),
 ];
 
 /// The names of all methods, for the check of the document.

@@ -17,7 +17,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use greenroom_engine::SizePolicy;
@@ -63,6 +63,10 @@ pub(crate) struct Config {
     pub(crate) ptywright: Ptywright,
     /// Whether carryOn's base folder is served.
     pub(crate) carryon_compat: bool,
+    /// The browser's door.
+    pub(crate) web: Web,
+    /// The WebSocket contracts.
+    pub(crate) websocket: WebSocket,
     /// Whether programs may set the clipboard of an attached terminal.
     pub(crate) clipboard_write: bool,
     /// The variables that sessions get besides the usual ones.
@@ -91,6 +95,70 @@ pub(crate) struct Ptywright {
     pub(crate) allow_load: bool,
     /// Whether it is also where ptywright's own clients look.
     pub(crate) compat: bool,
+}
+
+/// The browser's door.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Web {
+    /// Whether it is open from the start.
+    pub(crate) enabled: bool,
+    /// Where.
+    pub(crate) port: u16,
+    /// Whether other machines may reach it.
+    pub(crate) expose: bool,
+    /// How somebody proves who they are.
+    pub(crate) auth: WebAuth,
+    /// The bcrypt hash of the password.
+    pub(crate) password: String,
+    /// Whether it is TLS; none for when it is exposed.
+    pub(crate) tls: Option<bool>,
+    /// The file of a certificate; empty for our own.
+    pub(crate) certificate: PathBuf,
+    /// The file of its key.
+    pub(crate) key: PathBuf,
+    /// Names of this machine.
+    pub(crate) hosts: Vec<String>,
+    /// Whether there is `/metrics`.
+    pub(crate) metrics: bool,
+}
+
+/// How somebody proves to the browser's door who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum WebAuth {
+    /// By the token.
+    #[default]
+    Token,
+    /// By a password.
+    Password,
+    /// Not at all.
+    None,
+}
+
+/// The WebSocket contracts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct WebSocket {
+    /// How many bytes of what was printed a terminal begins with.
+    pub(crate) history_bytes: usize,
+    /// How long a session lives with nobody there and nothing happening.
+    pub(crate) idle_ttl: Duration,
+    /// How many sessions may live.
+    pub(crate) max_sessions: usize,
+    /// How long a conversation lives with nobody there.
+    pub(crate) chat_idle_ttl: Duration,
+    /// The program of a conversation.
+    pub(crate) claude_command: Vec<String>,
+    /// What terminals may run, by name.
+    pub(crate) providers: Vec<(String, Vec<String>)>,
+}
+
+impl WebSocket {
+    /// Sets what a provider runs.
+    fn provide(&mut self, name: &str, words: Vec<String>) {
+        match self.providers.iter_mut().find(|it| it.0 == name) {
+            Some(there) => there.1 = words,
+            None => self.providers.push((name.to_owned(), words)),
+        }
+    }
 }
 
 /// What there may be at most.
@@ -180,6 +248,8 @@ impl Config {
             retention: Retention { max_age_ms: 0, max_count: 0, max_bytes: 0 },
             holder_keep_bytes: 0,
             logs: Logs { level: LevelFilter::INFO, max_files: 0, max_bytes: 0 },
+            web: Web::default(),
+            websocket: WebSocket::default(),
             clipboard_write: false,
             environment_pass: Vec::new(),
             given: BTreeMap::new(),

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use greenroom_cli::Compat;
 use greenroom_door::{Shutdown, bind, own_folder};
-use greenroom_door_carryon::{self as native, Daemon, Door, LogEntry, NoPage, Setup, Status};
+use greenroom_door_carryon::{self as native, Daemon, Door, LogEntry, Setup, Status};
 use greenroom_door_ptywright as ptywright;
 use greenroom_engine::{Engine, HouseEvent, Options, Refused};
 use greenroom_model::SessionId;
@@ -29,6 +29,7 @@ use crate::config::{Config, Problem};
 use crate::lock::Lock;
 use crate::logs::{Entry, Keep, Logs};
 use crate::paths::Paths;
+use crate::web::Web;
 use crate::{environment, host, plugins, serve as private};
 
 /// How long connections have to take their last bytes.
@@ -57,6 +58,8 @@ struct Affairs {
     open_files: u64,
     /// carryOn's base folder.
     carryon: Carryon,
+    /// The browser's door.
+    web: Arc<Web>,
 }
 
 /// Runs the daemon until it is told to stop. `ready` is called once it can be reached.
@@ -119,19 +122,24 @@ async fn serve(
     recover(&engine, &keeper).await?;
     let listener = bind(&paths.socket())?;
     let ptywright = bind_ptywright(&paths, &config)?;
+    let shutdown = Shutdown::default();
+    let web = Web::new(&engine, &paths, &config, shutdown.clone());
     let affairs = Arc::new(Affairs {
         paths,
         config: Mutex::new(config),
         engine,
         keeper,
         logs,
-        shutdown: Shutdown::default(),
+        shutdown,
         started: Instant::now(),
         calendar,
         open_files,
         carryon: Carryon::default(),
+        web,
     });
-    let door = open_native(&affairs).await?;
+    let door = open_native(&affairs)?;
+    affairs.web.begin(&door).await?;
+    serve_remembered(&affairs, &door).await;
     tracing::info!(version = host::VERSION, pid = std::process::id(), "the daemon listens");
     ready();
     tokio::select! {
@@ -146,6 +154,7 @@ async fn serve(
     let _removed = std::fs::remove_file(affairs.paths.socket());
     door.close();
     affairs.carryon.close();
+    affairs.web.end();
     for (path, _) in &ptywright {
         let _removed = std::fs::remove_file(path);
     }
@@ -202,7 +211,7 @@ fn store_session(record: &greenroom_engine::EndedRecord) -> greenroom_store::Ses
 }
 
 /// Makes the native door, and serves carryOn's base folder if the configuration wants it.
-async fn open_native(affairs: &Arc<Affairs>) -> Result<Arc<Door>> {
+fn open_native(affairs: &Arc<Affairs>) -> Result<Arc<Door>> {
     let paths = &affairs.paths;
     let base = affairs.config().carryon_compat.then(environment::carryon_base).transpose()?;
     let (settings, sockets) = match &base {
@@ -211,7 +220,8 @@ async fn open_native(affairs: &Arc<Affairs>) -> Result<Arc<Door>> {
     };
     let shutdown = affairs.shutdown.clone();
     let tmux = Box::new(environment::tmux);
-    let setup = Setup { settings, sockets, local: Arc::new(NoPage), tmux, shutdown };
+    let (local, web) = (Arc::clone(&affairs.web) as _, Arc::clone(&affairs.web) as _);
+    let setup = Setup { settings, sockets, local, web, tmux, shutdown };
     let daemon = Arc::clone(affairs) as Arc<dyn Daemon>;
     let door = Arc::new(Door::new(affairs.engine.clone(), daemon, setup));
     affairs.carryon.know(&door);
@@ -219,14 +229,20 @@ async fn open_native(affairs: &Arc<Affairs>) -> Result<Arc<Door>> {
         affairs
             .serve_base(&base)
             .map_err(|text| anyhow::anyhow!("{text}; end it, or turn `compat.carryon` off"))?;
-    } else if let Some(base) = carryon::remembered(&affairs.paths.carryon_base()) {
-        // Somebody asked an earlier daemon for it, whose clients look there for this one.
-        match affairs.serve_base(&base) {
-            Ok(_) => door.use_base(base.join(native::SETTINGS), base.join(native::SOCKETS)).await,
-            Err(error) => tracing::warn!(%error, "carryOn's base folder is not served any more"),
-        }
     }
     Ok(door)
+}
+
+/// Serves the base folder that somebody asked an earlier daemon for: its clients look there for this one.
+async fn serve_remembered(affairs: &Arc<Affairs>, door: &Arc<Door>) {
+    if affairs.config().carryon_compat {
+        return;
+    }
+    let Some(base) = carryon::remembered(&affairs.paths.carryon_base()) else { return };
+    match affairs.serve_base(&base) {
+        Ok(_) => door.use_base(base.join(native::SETTINGS), base.join(native::SOCKETS)).await,
+        Err(error) => tracing::warn!(%error, "carryOn's base folder is not served any more"),
+    }
 }
 
 async fn listen(affairs: &Arc<Affairs>, door: &Arc<Door>, listener: UnixListener) {
@@ -448,6 +464,7 @@ impl Daemon for Affairs {
         let options = options(&self.paths, &new, self.open_files).map_err(|it| it.to_string())?;
         self.engine.set_options(options);
         self.logs.set_level(new.logs.level);
+        self.web.reload(&new);
         *self.config.lock().unwrap_or_else(PoisonError::into_inner) = new;
         tracing::info!("the configuration was read again");
         Ok(())

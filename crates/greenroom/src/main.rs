@@ -5,6 +5,7 @@
 //! reads the environment.
 
 mod archive;
+mod assets;
 mod calendar;
 mod carryon;
 mod config;
@@ -18,6 +19,7 @@ mod paths;
 mod plugins;
 mod serve;
 mod start;
+mod web;
 
 use std::process::ExitCode;
 

@@ -10,9 +10,16 @@ use super::Config;
 use super::keys::{KEYS, Key, Kind};
 use super::nearest::nearest;
 use super::problem::{Problem, shown};
+use super::reference::words;
 
 /// How many variables may be passed on: as many as the largest environments have.
 const VARIABLES_MAX: usize = 200;
+
+/// How many names a machine may have: nobody has more.
+const HOSTS_MAX: usize = 100;
+
+/// Where providers are, each a section.
+const PROVIDERS: &str = "websocket.providers.";
 
 /// A text that is being checked.
 struct Checked<'a> {
@@ -47,6 +54,10 @@ impl Checked<'_> {
             let line = self.line(name.span().start);
             if let Some(key) = KEYS.iter().find(|key| key.path == path) {
                 self.set(key, value);
+            } else if let Some(provider) =
+                path.strip_prefix(PROVIDERS).filter(|_| !is_section(&path))
+            {
+                self.provider(provider, value);
             } else if !is_section(&path) {
                 self.problems.push(unknown(&path, value.get_ref(), line));
             } else if let DeValue::Table(inner) = value.get_ref() {
@@ -55,6 +66,30 @@ impl Checked<'_> {
                 let message = format!("`{path}` is a section, not a key");
                 let hint = format!("its keys are {}", listed(keys_of(&path)));
                 self.problems.push(Problem::of_key(line, &path, message).with_hint(hint));
+            }
+        }
+    }
+
+    /// A provider that no row knows.
+    fn provider(&mut self, name: &str, value: &Spanned<DeValue<'_>>) {
+        let path = format!("{PROVIDERS}{name}");
+        let line = self.line(value.span().start);
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+        let command = match value.get_ref() {
+            _ if !name.bytes().all(plain) => {
+                Err("a provider has a name of letters and digits".to_owned())
+            }
+            DeValue::Table(table) if table.len() == 1 => match table.get("command") {
+                Some(command) => command_of(command.get_ref()),
+                None => Err("it has no `command`".to_owned()),
+            },
+            _ => Err("it has one key, `command`".to_owned()),
+        };
+        match command {
+            Ok(words) => self.config.websocket.provide(name, words),
+            Err(wrong) => {
+                let message = format!("`{path}`: {wrong}");
+                self.problems.push(Problem::of_key(line, &path, message));
             }
         }
     }
@@ -108,6 +143,17 @@ impl Key {
                 }
                 set(config, names);
             }
+            (Kind::Hosts { set }, DeValue::Array(items)) => {
+                let names = items.iter().map(|it| host(it.get_ref()));
+                let names: Vec<String> = names.collect::<Result<_, _>>()?;
+                if names.len() > HOSTS_MAX {
+                    return Err(format!("at most {HOSTS_MAX} names are allowed"));
+                }
+                set(config, names);
+            }
+            (Kind::Command { set, .. }, value @ (DeValue::String(_) | DeValue::Array(_))) => {
+                set(config, command_of(value)?);
+            }
             (_, other) => {
                 return Err(format!("{} is not {}", type_of(other), self.allowed()));
             }
@@ -125,6 +171,8 @@ impl Key {
                 format!("one of {}", listed(of.iter().map(|(word, _)| *word)))
             }
             Kind::Variables { .. } => "a list of names of variables".to_owned(),
+            Kind::Hosts { .. } => "a list of names of machines".to_owned(),
+            Kind::Command { .. } => "a command: a list of texts, or one text".to_owned(),
         }
     }
 }
@@ -139,6 +187,37 @@ fn variable(value: &DeValue<'_>) -> Result<String, String> {
         return Ok(name.to_string());
     }
     Err(format!("`{}` is not the name of a variable", shown(name)))
+}
+
+/// A program and its arguments, as a list or as one text.
+fn command_of(value: &DeValue<'_>) -> Result<Vec<String>, String> {
+    let found = match value {
+        DeValue::String(text) => words(text),
+        DeValue::Array(items) => {
+            let texts = items.iter().map(|it| match it.get_ref() {
+                DeValue::String(text) => Ok(text.to_string()),
+                other => Err(format!("{} is not a word of a command", type_of(other))),
+            });
+            texts.collect::<Result<Vec<_>, _>>()?
+        }
+        other => return Err(format!("{} is not a command", type_of(other))),
+    };
+    match found.first() {
+        Some(program) if !program.is_empty() => Ok(found),
+        _ => Err("the command is empty".to_owned()),
+    }
+}
+
+/// The name of a machine, without a port.
+fn host(value: &DeValue<'_>) -> Result<String, String> {
+    let DeValue::String(name) = value else {
+        return Err(format!("{} is not the name of a machine", type_of(value)));
+    };
+    let plain = |it: u8| it.is_ascii_alphanumeric() || b".-_".contains(&it);
+    if !name.is_empty() && name.bytes().all(plain) {
+        return Ok(name.to_string());
+    }
+    Err(format!("`{}` is not the name of a machine", shown(name)))
 }
 
 /// The type of a value, for people.
@@ -175,8 +254,10 @@ fn sections() -> impl Iterator<Item = &'static str> {
     KEYS.iter().filter_map(|key| key.path.rsplit_once('.')).map(|(section, _)| section)
 }
 
+/// Whether there are keys in it, or in a section of it.
 fn is_section(path: &str) -> bool {
-    sections().any(|it| it == path)
+    let within = |it: &str| it.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
+    sections().any(|it| it == path || within(it))
 }
 
 fn keys_of(section: &str) -> impl Iterator<Item = &'static str> {

@@ -9,7 +9,7 @@ use greenroom_engine::SizePolicy;
 use greenroom_model::{Key as Button, KeyEvent, Mods};
 use tracing::level_filters::LevelFilter;
 
-use super::Config;
+use super::{Config, WebAuth};
 
 /// One key of the file.
 #[derive(Debug)]
@@ -37,6 +37,10 @@ pub(crate) enum Kind {
     Choice { of: &'static [Word] },
     /// A list of names of environment variables, empty by default.
     Variables { set: fn(&mut Config, Vec<String>) },
+    /// A list of names of machines, empty by default.
+    Hosts { set: fn(&mut Config, Vec<String>) },
+    /// A program and its arguments: a list, or a text that is cut at blanks.
+    Command { default: &'static str, set: fn(&mut Config, Vec<String>) },
 }
 
 /// A word that can be chosen, and what choosing it does.
@@ -45,7 +49,8 @@ type Word = (&'static str, fn(&mut Config));
 /// The longest name of a session, in bytes: it has to fit in a list beside other columns.
 const NAME_MAX: usize = 128;
 
-const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+const DAY_SECS: u64 = 24 * 60 * 60;
+const DAY_MS: u64 = DAY_SECS * 1000;
 const MEBIBYTE: u64 = 1024 * 1024;
 
 /// All keys.
@@ -245,6 +250,158 @@ pub(crate) const KEYS: &[Key] = &[
         live: false,
         help: "Whether carryOn's clients find the daemon in $CARRYON_BASE_DIR, by default ~/.carryon.",
         kind: Kind::Flag { default: false, set: |it, value| it.carryon_compat = value },
+    },
+    Key {
+        path: "doors.web.enabled",
+        live: false,
+        help: "Whether browsers are served; `greenroom web` does so whatever this says.",
+        kind: Kind::Flag { default: false, set: |it, value| it.web.enabled = value },
+    },
+    Key {
+        path: "doors.web.port",
+        live: false,
+        help: "The port for browsers; 0 for any that is free.",
+        kind: number(8_384, 0, 65_535, |it, value| {
+            it.web.port = u16::try_from(value).unwrap_or_default();
+        }),
+    },
+    Key {
+        path: "doors.web.expose",
+        live: false,
+        help: "Whether other machines may reach it, by TLS.",
+        kind: Kind::Flag { default: false, set: |it, value| it.web.expose = value },
+    },
+    Key {
+        path: "doors.web.auth",
+        live: false,
+        help: "How somebody proves who they are: the token in state/web-token, a password, or not.",
+        kind: Kind::Choice {
+            of: &[
+                ("token", |it| it.web.auth = WebAuth::Token),
+                ("password", |it| it.web.auth = WebAuth::Password),
+                ("none", |it| it.web.auth = WebAuth::None),
+            ],
+        },
+    },
+    Key {
+        path: "doors.web.password",
+        live: false,
+        help: "The bcrypt hash of the password, such as `htpasswd -nBC 10 '' | cut -c2-` makes.",
+        kind: Kind::Text {
+            default: "",
+            set: |it, text| {
+                if !text.is_empty() && !text.starts_with("$2") {
+                    return Err("this is no bcrypt hash".to_owned());
+                }
+                it.web.password = plain(text)?.to_owned();
+                Ok(())
+            },
+        },
+    },
+    Key {
+        path: "doors.web.tls",
+        live: false,
+        help: "Whether it is TLS; `auto` for when it is exposed.",
+        kind: Kind::Choice {
+            of: &[
+                ("auto", |it| it.web.tls = None),
+                ("on", |it| it.web.tls = Some(true)),
+                ("off", |it| it.web.tls = Some(false)),
+            ],
+        },
+    },
+    Key {
+        path: "doors.web.certificate",
+        live: false,
+        help: "The file of a certificate in PEM; empty for one of our own.",
+        kind: Kind::Text {
+            default: "",
+            set: |it, text| {
+                it.web.certificate = plain(text)?.into();
+                Ok(())
+            },
+        },
+    },
+    Key {
+        path: "doors.web.key",
+        live: false,
+        help: "The file of its key in PEM.",
+        kind: Kind::Text {
+            default: "",
+            set: |it, text| {
+                it.web.key = plain(text)?.into();
+                Ok(())
+            },
+        },
+    },
+    Key {
+        path: "doors.web.hosts",
+        live: false,
+        help: "The names browsers may know this machine by, besides its addresses and localhost.",
+        kind: Kind::Hosts { set: |it, names| it.web.hosts = names },
+    },
+    Key {
+        path: "doors.web.metrics",
+        live: true,
+        help: "Whether /metrics is there, in Prometheus' form.",
+        kind: Kind::Flag { default: false, set: |it, value| it.web.metrics = value },
+    },
+    Key {
+        path: "websocket.history_bytes",
+        live: true,
+        help: "How many bytes of what was printed a terminal of /ws/pty begins with.",
+        kind: number(200_000, 0, 16 * MEBIBYTE, |it, value| {
+            it.websocket.history_bytes = count(value);
+        }),
+    },
+    Key {
+        path: "websocket.idle_ttl_secs",
+        live: true,
+        help: "How long a session made at /ws/pty lives with nobody there and nothing happening.",
+        kind: number(30, 0, 30 * DAY_SECS, |it, value| {
+            it.websocket.idle_ttl = Duration::from_secs(value);
+        }),
+    },
+    Key {
+        path: "websocket.max_sessions",
+        live: true,
+        help: "How many sessions made there may live, and how many conversations.",
+        kind: number(20, 1, 10_000, |it, value| it.websocket.max_sessions = count(value)),
+    },
+    Key {
+        path: "websocket.chat_idle_ttl_secs",
+        live: true,
+        help: "How long a conversation lives with nobody there; 0 for not at all.",
+        kind: number(60, 0, 30 * DAY_SECS, |it, value| {
+            it.websocket.chat_idle_ttl = Duration::from_secs(value);
+        }),
+    },
+    Key {
+        path: "websocket.claude_command",
+        live: true,
+        help: "The program of a conversation at /ws/claude-stream.",
+        kind: Kind::Command {
+            default: "claude",
+            set: |it, words| it.websocket.claude_command = words,
+        },
+    },
+    Key {
+        path: "websocket.providers.shell.command",
+        live: true,
+        help: "What `provider=shell` runs at /ws/pty. A section of another name is another provider.",
+        kind: Kind::Command {
+            default: "bash",
+            set: |it, words| it.websocket.provide("shell", words),
+        },
+    },
+    Key {
+        path: "websocket.providers.claude.command",
+        live: true,
+        help: "What `provider=claude` runs there.",
+        kind: Kind::Command {
+            default: "claude --dangerously-skip-permissions",
+            set: |it, words| it.websocket.provide("claude", words),
+        },
     },
     Key {
         path: "clipboard.write",

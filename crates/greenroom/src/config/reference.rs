@@ -33,6 +33,11 @@ pub(super) fn reference() -> String {
     text
 }
 
+/// A command that is written as one text.
+pub(super) fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
 impl Key {
     /// Puts the default where it belongs.
     pub(super) fn set_default(&self, config: &mut Config) {
@@ -46,7 +51,8 @@ impl Key {
                     set(config);
                 }
             }
-            Kind::Variables { set } => set(config, Vec::new()),
+            Kind::Variables { set } | Kind::Hosts { set } => set(config, Vec::new()),
+            Kind::Command { default, set } => set(config, words(default)),
         }
     }
 
@@ -57,7 +63,8 @@ impl Key {
             Kind::Number { default, .. } => default.to_string(),
             Kind::Text { default, .. } => (*default).to_owned(),
             Kind::Choice { of } => of.first().map_or("", |(word, _)| word).to_owned(),
-            Kind::Variables { .. } => String::new(),
+            Kind::Variables { .. } | Kind::Hosts { .. } => String::new(),
+            Kind::Command { default, .. } => (*default).to_owned(),
         }
     }
 
@@ -66,8 +73,10 @@ impl Key {
         match &self.kind {
             Kind::Flag { .. } | Kind::Number { .. } => self.default_text(),
             // Single quotes: a backslash is itself in them.
-            Kind::Text { .. } | Kind::Choice { .. } => format!("'{}'", self.default_text()),
-            Kind::Variables { .. } => "[]".to_owned(),
+            Kind::Text { .. } | Kind::Choice { .. } | Kind::Command { .. } => {
+                format!("'{}'", self.default_text())
+            }
+            Kind::Variables { .. } | Kind::Hosts { .. } => "[]".to_owned(),
         }
     }
 }

@@ -26,6 +26,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("cli", &["client", "frame", "model", "repl"]),
     ("door-carryon", &["door", "engine", "frame", "model", "screen", "tmux"]),
     ("door-ptywright", &["door", "engine", "frame", "model", "plugin", "screen"]),
+    ("door-web", &["agents", "door", "engine", "frame", "model", "screen"]),
     (
         "greenroom",
         &[
@@ -34,6 +35,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "door",
             "door-carryon",
             "door-ptywright",
+            "door-web",
             "engine",
             "frame",
             "holder",

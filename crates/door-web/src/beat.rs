@@ -1,0 +1,65 @@
+//! Whether the other end of a WebSocket is still there.
+//!
+//! It is asked by a ping now and then, and whatever comes from it is a sign of life. So is it when
+//! something could be sent only after a while: somebody has taken what was before it. Who is silent
+//! for too long is let go of.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// How often the other end is asked.
+const PING_EVERY: Duration = Duration::from_secs(10);
+
+/// How long it may be silent: two pings may get lost, and what it holds is free within half a minute.
+const SILENCE: Duration = Duration::from_secs(25);
+
+/// What takes longer to be sent than this has waited for the other end.
+const WAITED: Duration = Duration::from_millis(5);
+
+/// Signs of life of one WebSocket.
+#[derive(Debug)]
+pub(crate) struct Beat {
+    begin: Instant,
+    /// The last sign, in milliseconds since the beginning.
+    last: AtomicU64,
+    /// We are not listening, so its silence means nothing.
+    deaf: AtomicBool,
+}
+
+impl Beat {
+    pub(crate) fn new() -> Beat {
+        Beat { begin: Instant::now(), last: AtomicU64::new(0), deaf: AtomicBool::new(false) }
+    }
+
+    /// Something came.
+    pub(crate) fn sign(&self) {
+        let now = u64::try_from(self.begin.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.last.store(now, Ordering::Relaxed);
+    }
+
+    /// Something was sent, from that moment on.
+    pub(crate) fn sent(&self, since: Instant) {
+        if since.elapsed() > WAITED {
+            self.sign();
+        }
+    }
+
+    /// Does something with what came, during which nothing more is heard.
+    pub(crate) async fn deaf<T>(&self, doing: impl Future<Output = T>) -> T {
+        self.deaf.store(true, Ordering::Relaxed);
+        let done = doing.await;
+        self.deaf.store(false, Ordering::Relaxed);
+        self.sign();
+        done
+    }
+
+    /// When to ask next; false if the other end is gone instead.
+    pub(crate) async fn ask(&self) -> bool {
+        tokio::time::sleep(PING_EVERY).await;
+        let last = Duration::from_millis(self.last.load(Ordering::Relaxed));
+        let silent = self.begin.elapsed().saturating_sub(last);
+        silent < SILENCE || self.deaf.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,141 @@
+//! The door: what all its listeners and connections share.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use greenroom_engine::{Caller, Engine};
+
+use crate::auth::{Grant, Who};
+use crate::logins::Logins;
+use crate::metrics::Metrics;
+use crate::pace::Pace;
+use crate::secret::Secret;
+use crate::shares::{Share, Shares};
+use crate::{Around, Options, kept};
+
+/// The door: what all its listeners and connections share.
+pub struct Door {
+    pub(crate) engine: Engine,
+    options: Mutex<Arc<Options>>,
+    pub(crate) around: Around,
+    pub(crate) token: Secret,
+    pub(crate) logins: Logins,
+    pub(crate) shares: Shares,
+    pub(crate) pace: Pace,
+    pub(crate) metrics: Metrics,
+    /// One password is looked at at a time: each takes a tenth of a second of a processor.
+    pub(crate) hashing: tokio::sync::Semaphore,
+}
+
+impl Door {
+    /// Makes a door; the token is made if there is none.
+    ///
+    /// # Errors
+    /// The token cannot be read or written.
+    pub fn new(engine: Engine, options: Options, around: Around) -> io::Result<Arc<Door>> {
+        let token = kept::token(&around.state)?;
+        let logins = Logins::load(kept::logins(&around.state));
+        let shares = Shares::load(kept::shares(&around.state));
+        let door = Door {
+            engine,
+            options: Mutex::new(Arc::new(options)),
+            around,
+            token,
+            logins,
+            shares,
+            pace: Pace::default(),
+            metrics: Metrics::default(),
+            hashing: tokio::sync::Semaphore::new(1),
+        };
+        Ok(Arc::new(door))
+    }
+
+    /// The options in force.
+    #[must_use]
+    pub fn options(&self) -> Arc<Options> {
+        Arc::clone(&self.options.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The sessions.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Puts other options in force.
+    pub fn set_options(&self, options: Options) {
+        *self.options.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(options);
+    }
+
+    /// The token, for who asks on the owner's own socket.
+    #[must_use]
+    pub fn token(&self) -> &str {
+        self.token.reveal()
+    }
+
+    /// Makes a link to a session; gives it with its secret, which is not to be had again.
+    ///
+    /// # Errors
+    /// There are too many.
+    pub fn share(
+        &self,
+        session: String,
+        write: bool,
+        lasts: Duration,
+    ) -> io::Result<(Share, String)> {
+        let (share, secret) = self.shares.add(session, write, lasts)?;
+        Ok((share, secret.reveal().to_owned()))
+    }
+
+    /// The links that hold.
+    #[must_use]
+    pub fn shares(&self) -> Vec<Share> {
+        self.shares.list()
+    }
+
+    /// Removes a link, and cuts off who uses it; false if there is none of that name.
+    pub fn unshare(&self, id: &str) -> bool {
+        self.shares.remove(id)
+    }
+
+    /// Forgets who has logged in, and cuts them off.
+    pub fn log_out(&self) {
+        self.logins.clear();
+    }
+
+    /// How many WebSockets are open.
+    #[must_use]
+    pub fn sockets(&self) -> usize {
+        let open = self.metrics.sockets.load(std::sync::atomic::Ordering::Relaxed);
+        usize::try_from(open).unwrap_or(usize::MAX)
+    }
+
+    /// A new connection, as the engine knows it.
+    #[must_use]
+    pub fn caller(&self, who: &Who, name: &str) -> Caller {
+        Caller { id: self.engine.next_client(), rights: who.rights(), name: name.into() }
+    }
+
+    /// Ends when somebody may not be here any more: their login or their link does not hold, or the
+    /// daemon ends.
+    pub async fn over(&self, who: &Who) {
+        let login = async {
+            match &who.held {
+                Some(held) => self.logins.gone(held).await,
+                None => std::future::pending().await,
+            }
+        };
+        let link = async {
+            match &who.grant {
+                Grant::One(share) => self.shares.gone(share).await,
+                Grant::All => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = login => {}
+            () = link => {}
+            () = self.around.shutdown.begun() => {}
+        }
+    }
+}

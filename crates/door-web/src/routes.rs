@@ -1,0 +1,149 @@
+//! The table of what there is, and the gate every request goes through.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{any, delete, get};
+
+use crate::auth::{self, Who};
+use crate::guard::{self, Origin, Stranger};
+use crate::listen::{Site, Wire};
+use crate::metrics::count;
+use crate::{Flavour, api, native, pages};
+
+/// What only who is known may reach. Everything else is the page, which has no secrets in it, and the
+/// way to log in.
+const PRIVATE: &[&str] = &["/api/", "/ws/", "/metrics", "/mcp"];
+
+/// What somebody with a link to one session may reach.
+const SHARED: &[&str] = &["/api/me", "/ws/native"];
+
+/// All routes of a listener.
+pub(crate) fn router(site: &Arc<Site>) -> Router {
+    Router::new()
+        .route("/health", get(api::health))
+        .route("/api/me", get(api::me))
+        .route("/api/capabilities", get(api::capabilities))
+        .route("/api/config", get(api::config))
+        .route("/api/project", get(api::project))
+        .route("/api/sessions", any(api::sessions))
+        .route("/api/sessions/{id}", delete(api::end_session))
+        .route("/metrics", get(api::metrics))
+        .route("/login", get(pages::login).post(pages::log_in))
+        .route("/logout", axum::routing::post(pages::log_out))
+        .route("/ws/native", get(native::native))
+        .fallback(pages::file)
+        .layer(middleware::from_fn_with_state(Arc::clone(site), gate))
+        .with_state(Arc::clone(site))
+}
+
+/// Lets in who may come in, and says to browsers what our pages may do.
+async fn gate(State(site): State<Arc<Site>>, mut request: Request, next: Next) -> Response {
+    count(&site.door.metrics.requests, 1);
+    let wire = request.extensions().get::<Wire>().cloned();
+    let Some(wire) = wire else { return StatusCode::INTERNAL_SERVER_ERROR.into_response() };
+    let host = site.names.check(request.headers(), request.uri(), wire.local);
+    let passed = match &host {
+        Err(Stranger::Unclear) => Err(refusal(StatusCode::BAD_REQUEST, "this needs one `Host`")),
+        Err(Stranger::Foreign) => Err(refusal(
+            StatusCode::FORBIDDEN,
+            "this is not called that; `doors.web.hosts` has the names it may be called by",
+        )),
+        Ok(host) => pass(&site, &wire, &mut request, host),
+    };
+    let mut answer = match passed {
+        Ok(()) => next.run(request).await,
+        Err(refused) => {
+            count(&site.door.metrics.turned_away, 1);
+            refused
+        }
+    };
+    harden(answer.headers_mut(), host.as_deref().unwrap_or(""), &site);
+    answer
+}
+
+/// Whether a request may go on; it then knows who sent it.
+fn pass(site: &Site, wire: &Wire, request: &mut Request, host: &str) -> Result<(), Response> {
+    let upgrade = is_upgrade(request.headers());
+    let safe = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    let origin = guard::origin(request.headers(), host, site.place.tls);
+    if origin == Origin::Foreign && (upgrade || !safe) {
+        return Err(refusal(StatusCode::FORBIDDEN, "another site's page may not do this"));
+    }
+    let who = auth::who(&site.door, &site.place.auth, request.headers(), request.uri(), upgrade);
+    let path = request.uri().path();
+    let private = upgrade || PRIVATE.iter().any(|it| path.starts_with(it));
+    let Some(who) = who else {
+        return match private {
+            true => Err(refusal(StatusCode::UNAUTHORIZED, "log in, or bring the token")),
+            false if site.place.flavour == Flavour::Carryon && pages::is_index(path) => {
+                Err((StatusCode::FOUND, [(header::LOCATION, "/login")]).into_response())
+            }
+            false => Ok(()),
+        };
+    };
+    let alone = origin == Origin::Absent && (upgrade || !safe) && private;
+    if alone && !who.spoke {
+        let text = "without an `Origin` this needs the token itself";
+        return Err(refusal(StatusCode::FORBIDDEN, text));
+    }
+    if private && !who.is_owner() && !SHARED.contains(&path) {
+        return Err(refusal(StatusCode::FORBIDDEN, "this link is for one session only"));
+    }
+    wire.known();
+    request.extensions_mut().insert(who);
+    Ok(())
+}
+
+/// Whether a WebSocket is asked for.
+pub(crate) fn is_upgrade(headers: &HeaderMap) -> bool {
+    let said = headers.get_all(header::UPGRADE).iter().filter_map(|it| it.to_str().ok());
+    said.flat_map(|it| it.split(',')).any(|it| it.trim().eq_ignore_ascii_case("websocket"))
+}
+
+/// Who sent a request that went through the gate.
+pub(crate) fn who(request: &Request) -> Option<Who> {
+    request.extensions().get::<Who>().cloned()
+}
+
+/// A short answer that says no.
+pub(crate) fn refusal(status: StatusCode, text: &str) -> Response {
+    (status, axum::Json(serde_json::json!({"error": text}))).into_response()
+}
+
+/// What browsers are told our pages may do: run our own scripts, talk to us, and nothing else.
+fn harden(headers: &mut HeaderMap, host: &str, site: &Site) {
+    let sockets = match (host, site.place.tls) {
+        ("", _) => String::new(),
+        (host, true) => format!(" wss://{host}"),
+        (host, false) => format!(" ws://{host} wss://{host}"),
+    };
+    // Styles may be in the page: the terminal makes its own. A program in WebAssembly draws pictures.
+    let policy = format!(
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; \
+         img-src 'self' data: blob:; font-src 'self'; connect-src 'self'{sockets}; \
+         manifest-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'self'; \
+         frame-ancestors 'none'"
+    );
+    let mut set = |name: header::HeaderName, value: &str| {
+        if let Ok(value) = HeaderValue::from_str(value)
+            && !headers.contains_key(&name)
+        {
+            headers.insert(name, value);
+        }
+    };
+    set(header::CONTENT_SECURITY_POLICY, &policy);
+    set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+    set(header::X_FRAME_OPTIONS, "DENY");
+    set(header::REFERRER_POLICY, "no-referrer");
+    set(header::CACHE_CONTROL, "no-store");
+    set(header::HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
+    set(header::HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
+    if site.place.tls && site.place.certificate.is_some() {
+        set(header::STRICT_TRANSPORT_SECURITY, "max-age=31536000");
+    }
+}
