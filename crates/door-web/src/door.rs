@@ -7,12 +7,13 @@ use std::time::Duration;
 use greenroom_engine::{Caller, Engine};
 
 use crate::auth::{Grant, Who};
+use crate::hub::Hubs;
 use crate::logins::Logins;
 use crate::metrics::Metrics;
 use crate::pace::Pace;
 use crate::secret::Secret;
 use crate::shares::{Share, Shares};
-use crate::{Around, Options, kept};
+use crate::{Around, Options, kept, made};
 
 /// The door: what all its listeners and connections share.
 pub struct Door {
@@ -24,6 +25,9 @@ pub struct Door {
     pub(crate) shares: Shares,
     pub(crate) pace: Pace,
     pub(crate) metrics: Metrics,
+    pub(crate) hubs: Hubs,
+    /// Held while a session is found or made.
+    pub(crate) making: tokio::sync::Mutex<()>,
     /// One password is looked at at a time: each takes a tenth of a second of a processor.
     pub(crate) hashing: tokio::sync::Semaphore,
 }
@@ -46,9 +50,16 @@ impl Door {
             shares,
             pace: Pace::default(),
             metrics: Metrics::default(),
+            hubs: Hubs::default(),
+            making: tokio::sync::Mutex::default(),
             hashing: tokio::sync::Semaphore::new(1),
         };
         Ok(Arc::new(door))
+    }
+
+    /// Does what must be done while the daemon runs: sessions made here that nobody uses go.
+    pub async fn tend(self: Arc<Self>) {
+        made::tend(&self).await;
     }
 
     /// The options in force.

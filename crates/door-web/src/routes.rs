@@ -13,7 +13,7 @@ use crate::auth::{self, Who};
 use crate::guard::{self, Origin, Stranger};
 use crate::listen::{Site, Wire};
 use crate::metrics::count;
-use crate::{Flavour, api, native, pages};
+use crate::{Flavour, api, native, pages, pty};
 
 /// What only who is known may reach. Everything else is the page, which has no secrets in it, and the
 /// way to log in.
@@ -36,6 +36,7 @@ pub(crate) fn router(site: &Arc<Site>) -> Router {
         .route("/login", get(pages::login).post(pages::log_in))
         .route("/logout", axum::routing::post(pages::log_out))
         .route("/ws/native", get(native::native))
+        .route("/ws/pty", get(pty::pty))
         .fallback(pages::file)
         .layer(middleware::from_fn_with_state(Arc::clone(site), gate))
         .with_state(Arc::clone(site))
@@ -48,6 +49,9 @@ async fn gate(State(site): State<Arc<Site>>, mut request: Request, next: Next) -
     let Some(wire) = wire else { return StatusCode::INTERNAL_SERVER_ERROR.into_response() };
     let host = site.names.check(request.headers(), request.uri(), wire.local);
     let passed = match &host {
+        Ok(_) if pages::needs_password(&site) => {
+            Err(refusal(StatusCode::SERVICE_UNAVAILABLE, "set a password first"))
+        }
         Err(Stranger::Unclear) => Err(refusal(StatusCode::BAD_REQUEST, "this needs one `Host`")),
         Err(Stranger::Foreign) => Err(refusal(
             StatusCode::FORBIDDEN,

@@ -123,6 +123,7 @@ impl Web {
         };
         let made = Door::new(self.engine.clone(), options(&self.config()), around)?;
         *door = Some(Arc::clone(&made));
+        tokio::spawn(Arc::clone(&made).tend());
         Ok(made)
     }
 
