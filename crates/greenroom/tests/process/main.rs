@@ -48,3 +48,4 @@ mod terminal;
 mod two_daemons;
 mod upgrade;
 mod vanishing;
+mod web;
