@@ -10,10 +10,10 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// How often the other end is asked.
-const PING_EVERY: Duration = Duration::from_secs(10);
+const PING_EVERY: Duration = Duration::from_secs(8);
 
 /// How long it may be silent: two pings may get lost, and what it holds is free within half a minute.
-const SILENCE: Duration = Duration::from_secs(25);
+const SILENCE: Duration = Duration::from_secs(20);
 
 /// What takes longer to be sent than this has waited for the other end.
 const WAITED: Duration = Duration::from_millis(5);

@@ -23,7 +23,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
@@ -127,7 +127,7 @@ impl Newcomers {
 pub struct Listening {
     address: SocketAddr,
     site: Arc<Site>,
-    task: AbortHandle,
+    task: Option<JoinHandle<()>>,
 }
 
 impl Listening {
@@ -153,7 +153,7 @@ impl Listening {
             closed: Shutdown::default(),
             newcomers: Newcomers::default(),
         });
-        let task = tokio::spawn(accept(listener, acceptor, Arc::clone(&site))).abort_handle();
+        let task = Some(tokio::spawn(accept(listener, acceptor, Arc::clone(&site))));
         Ok(Listening { address, site, task })
     }
 
@@ -177,10 +177,24 @@ impl Listening {
     }
 }
 
+impl Listening {
+    /// Listens no more; the port is free when this is done.
+    pub async fn stop(mut self) {
+        self.site.closed.begin();
+        if let Some(task) = self.task.take() {
+            task.abort();
+            // It was stopped: that is no failure.
+            let _stopped = task.await;
+        }
+    }
+}
+
 impl Drop for Listening {
     fn drop(&mut self) {
         self.site.closed.begin();
-        self.task.abort();
+        if let Some(task) = &self.task {
+            task.abort();
+        }
     }
 }
 

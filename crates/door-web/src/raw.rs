@@ -172,10 +172,18 @@ mod tests {
 
     #[test]
     fn only_a_size_is_not_typed() {
-        assert_eq!(size(b"\x01{\"type\":\"resize\",\"cols\":100,\"rows\":30}"), "100x30".parse().ok());
-        for typed in [&b"\x01"[..], b"\x01ls", b"\x01{}", b"{\"type\":\"resize\"}", b"",
-            b"\x01{\"type\":\"resize\",\"cols\":0,\"rows\":30}"]
-        {
+        assert_eq!(
+            size(b"\x01{\"type\":\"resize\",\"cols\":100,\"rows\":30}"),
+            "100x30".parse().ok()
+        );
+        for typed in [
+            &b"\x01"[..],
+            b"\x01ls",
+            b"\x01{}",
+            b"{\"type\":\"resize\"}",
+            b"",
+            b"\x01{\"type\":\"resize\",\"cols\":0,\"rows\":30}",
+        ] {
             assert_eq!(size(typed), None);
         }
     }

@@ -141,7 +141,9 @@ impl Web {
             return Ok(());
         }
         // The old one first: both may want one port.
-        own.take();
+        if let Some(before) = own.take() {
+            before.stop().await;
+        }
         self.seen().own = None;
         let listening = Listening::start(self.door()?, place.clone()).await?;
         tracing::info!(address = %listening.address(), "browsers are served");
@@ -240,7 +242,11 @@ impl native::Web for Web {
         let us = self.us.clone();
         Box::pin(async move {
             let us = us.upgrade().ok_or("the daemon ends")?;
-            let was = us.own.lock().await.take().is_some();
+            let before = us.own.lock().await.take();
+            let was = before.is_some();
+            if let Some(before) = before {
+                before.stop().await;
+            }
             us.seen().own = None;
             Ok(json!({"ok": true, "was": was}))
         })
@@ -298,7 +304,9 @@ impl Local for Web {
         Box::pin(async move {
             let us = us.upgrade().ok_or("the daemon ends")?;
             let mut carryon = us.carryon.lock().await;
-            carryon.take();
+            if let Some(before) = carryon.take() {
+                before.stop().await;
+            }
             us.seen().carryon = false;
             if !wanted.enabled {
                 return Ok(());

@@ -1,9 +1,7 @@
 //! Finding or making the session that a client of `/ws/pty` wants.
 
 use bytes::Bytes;
-use greenroom_engine::{
-    Attach, Caller, End, Error, ErrorKind, Event, Info, New, Program, State,
-};
+use greenroom_engine::{Attach, Caller, End, Error, ErrorKind, Event, Info, New, Program, State};
 use greenroom_model::{Offset, SessionId, Size};
 use greenroom_screen::Filter;
 

@@ -110,7 +110,9 @@ impl Speaker<'_> {
         out.extend_from_slice(br#"{"type":"output","data":"#);
         // Writing to a `Vec` does not fail.
         serde_json::to_writer(&mut out, text).ok();
-        out.extend_from_slice(format!(r#","session_id":"{}","seq":{next}}}"#, self.session).as_bytes());
+        out.extend_from_slice(
+            format!(r#","session_id":"{}","seq":{next}}}"#, self.session).as_bytes(),
+        );
         Utf8Bytes::try_from(Bytes::from(out)).unwrap_or_default()
     }
 
@@ -183,9 +185,21 @@ mod tests {
 
     #[test]
     fn what_is_no_object_with_a_type_is_typed() {
-        for raw in ["ls\n", "7", "null", "true", "\"text\"", "[1,2]", "{", "{}", r#"{"data":"x"}"#,
-            r#"{"type":5}"#, "", " ", "[[[["]
-        {
+        for raw in [
+            "ls\n",
+            "7",
+            "null",
+            "true",
+            "\"text\"",
+            "[1,2]",
+            "{",
+            "{}",
+            r#"{"data":"x"}"#,
+            r#"{"type":5}"#,
+            "",
+            " ",
+            "[[[[",
+        ] {
             assert_eq!(said(raw), input(raw), "{raw}");
         }
         let deep = "{\"a\":".repeat(100_000);

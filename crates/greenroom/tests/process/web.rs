@@ -17,7 +17,6 @@ use std::time::Duration;
 use greenroom_testkit::{BOUND, Daemon, Home};
 use serde_json::{Value, json};
 use tungstenite::client::IntoClientRequest as _;
-use tungstenite::handshake::client::Response;
 use tungstenite::http::{HeaderName, HeaderValue};
 use tungstenite::{Error, Message, WebSocket};
 
@@ -129,7 +128,9 @@ impl Site {
         }
         match tungstenite::client(request, self.connect()) {
             Ok((socket, _)) => Ok(Socket(socket)),
-            Err(tungstenite::HandshakeError::Failure(Error::Http(answer))) => Err(status(&answer)),
+            Err(tungstenite::HandshakeError::Failure(Error::Http(answer))) => {
+                Err(answer.status().as_u16())
+            }
             Err(error) => panic!("`{path}`: {error}"),
         }
     }
@@ -148,11 +149,6 @@ impl Site {
         let id = first["session_id"].as_str().expect("an id").to_owned();
         (socket, id)
     }
-}
-
-fn status<T>(answer: &tungstenite::http::Response<T>) -> u16 {
-    let _: Option<Response> = None;
-    answer.status().as_u16()
 }
 
 /// The port and the token of a daemon that serves browsers.

@@ -10,6 +10,7 @@
 
 mod native;
 mod ptywright;
+mod websocket;
 
 use std::path::{Path, PathBuf};
 

@@ -34,7 +34,10 @@ fn any_path_is_a_terminal_of_a_session() {
     bytes_until(&mut socket, "hello-there");
     socket.0.send(Message::text("typed\n")).unwrap();
     bytes_until(&mut socket, "typed\r\ntyped");
-    socket.0.send(Message::binary(b"\x01{\"type\":\"resize\",\"cols\":100,\"rows\":30}".to_vec())).unwrap();
+    socket
+        .0
+        .send(Message::binary(b"\x01{\"type\":\"resize\",\"cols\":100,\"rows\":30}".to_vec()))
+        .unwrap();
     socket.0.send(Message::binary(b"again\n".to_vec())).unwrap();
     bytes_until(&mut socket, "again\r\nagain");
     let info = call(&mut site.home.connect(), "session.info", json!({"sessionId": id}));
@@ -75,7 +78,10 @@ fn carryons_settings_open_its_page() {
     let login = site.ask("POST /login", &[("Accept", "text/html")], "password=correct+horse");
     assert_eq!(login.status, 303);
     let set = login.header("set-cookie").unwrap();
-    assert!(set.starts_with("carryon-session=") && set.contains("HttpOnly; SameSite=Strict"), "{set}");
+    assert!(
+        set.starts_with("carryon-session=") && set.contains("HttpOnly; SameSite=Strict"),
+        "{set}"
+    );
     let cookie = set.split(';').next().unwrap().to_owned();
     let sessions = site.ask("GET /api/sessions", &[("Cookie", &cookie)], "").json();
     assert_eq!(sessions[0]["name"], "one");

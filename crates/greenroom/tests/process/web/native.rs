@@ -46,7 +46,8 @@ impl Page {
 
     fn call(&mut self, method: &str, params: Value) -> Result<Value, Value> {
         self.next += 1;
-        let request = json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params});
+        let request =
+            json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params});
         self.frame(kind::JSON_RPC, "", request.to_string().as_bytes());
         loop {
             if let Some(mut message) = self.receive()
@@ -110,10 +111,25 @@ fn who_came_by_a_link_sees_one_session_and_does_not_type() {
     // Whatever session it names, it gets the one.
     let read = page.call("session.read", json!({"sessionId": hidden["id"]})).unwrap();
     assert!(!read.to_string().contains("secret"), "{read}");
-    for method in ["session.create", "session.kill", "session.send", "session.key", "session.rename",
-        "daemon.stop", "daemon.logs", "config.get", "config.set", "web.open", "web.share", "session.forget",
-        "session.resize", "session.signal", "project.init", "local.set-password", "nothing.at.all"]
-    {
+    for method in [
+        "session.create",
+        "session.kill",
+        "session.send",
+        "session.key",
+        "session.rename",
+        "daemon.stop",
+        "daemon.logs",
+        "config.get",
+        "config.set",
+        "web.open",
+        "web.share",
+        "session.forget",
+        "session.resize",
+        "session.signal",
+        "project.init",
+        "local.set-password",
+        "nothing.at.all",
+    ] {
         let error = page.call(method, json!({"sessionId": "shown"})).unwrap_err();
         assert_eq!(error["data"]["kind"], "denied", "{method}: {error}");
     }

@@ -43,7 +43,9 @@ fn uuid(text: &str) -> u32 {
 
 #[test]
 fn all_output_comes_before_the_end() {
-    let site = Site::with("[websocket.providers.count]\ncommand = ['sh', '-c', 'seq 20000; kill -9 $$']\n");
+    let site = Site::with(
+        "[websocket.providers.count]\ncommand = ['sh', '-c', 'seq 20000; kill -9 $$']\n",
+    );
     let (mut socket, id) = site.pty("provider=count");
     let mut all = String::new();
     let exit = loop {
@@ -63,7 +65,9 @@ fn all_output_comes_before_the_end() {
 
 #[test]
 fn what_is_no_message_is_typed() {
-    let site = Site::with("[websocket.providers.cat]\ncommand = ['sh', '-c', 'stty -echo raw; echo ready; exec cat']\n");
+    let site = Site::with(
+        "[websocket.providers.cat]\ncommand = ['sh', '-c', 'stty -echo raw; echo ready; exec cat']\n",
+    );
     let (mut socket, _) = site.pty("provider=cat");
     socket.until("ready");
     for raw in ["plain", "7", "[1,2]", "true", "{\"data\":\"x\"}", "{broken"] {
@@ -135,7 +139,10 @@ fn to_resume_what_is_not_there_is_said_and_a_new_one_made() {
     let mut socket = site.socket(&format!("/ws/pty?session_id={ID}&resume=true"));
     assert_eq!(socket.json("the session")["session_id"], ID);
     let missing = socket.json("that it is new");
-    assert_eq!((&missing["type"], &missing["session_id"]), (&json!("session_not_found"), &json!(ID)));
+    assert_eq!(
+        (&missing["type"], &missing["session_id"]),
+        (&json!("session_not_found"), &json!(ID))
+    );
     assert!(missing["data"].is_string());
     socket.type_in("echo wor''ks\n");
     socket.until("works");
@@ -197,24 +204,24 @@ fn everybody_at_one_session_sees_and_types_the_same() {
 
 #[test]
 fn to_go_on_from_a_number_repeats_nothing_and_misses_nothing() {
-    let site = Site::new();
-    let (mut socket, id) = site.pty("");
-    socket.type_in("stty -echo; PS1=; echo re''ady\n");
-    let (_, _) = socket.until("ready");
-    socket.type_in("echo first\n");
+    let site = Site::with(
+        "[websocket.providers.cat]\ncommand = ['sh', '-c', 'stty -echo; echo ready; exec cat']\n",
+    );
+    let (mut socket, id) = site.pty("provider=cat");
+    socket.until("ready\r\n");
+    socket.type_in("first\n");
     let (_, seq) = socket.until("first\r\n");
     // Cut off, not left: what it misses is kept.
     drop(socket);
     let mut native = site.home.connect();
-    call(&mut native, "session.list", json!({}));
     let number = site.owner("GET /api/sessions").json()["sessions"][0]["name"].clone();
-    call(&mut native, "session.send", json!({"sessionId": number, "text": "echo missed-it\n"}));
+    call(&mut native, "session.send", json!({"sessionId": number, "text": "missed-it\n"}));
     crate::support::wait_for_text(&mut native, number.as_str().unwrap(), "missed-it");
     let mut socket = site.socket(&format!("/ws/pty?session_id={id}&since={seq}"));
     assert_eq!(socket.json("the session")["resumed"], true);
     let missed = socket.json("what was missed");
     assert_eq!((&missed["type"], &missed["data"]), (&json!("output"), &json!("missed-it\r\n")));
-    socket.type_in("echo live\n");
+    socket.type_in("live\n");
     assert_eq!(socket.of_type("output")["data"], "live\r\n");
 }
 
@@ -311,14 +318,20 @@ fn the_small_routes_say_what_the_contract_says() {
     assert_eq!(capabilities["features"]["pty"], true);
     assert_eq!(capabilities["features"]["stream"], capabilities["features"]["chat_claude_code"]);
     let pty = &capabilities["routers"][0];
-    assert_eq!((&pty["name"], &pty["prefix"], &pty["enabled"]), (&json!("pty"), &json!("/ws"), &json!(true)));
+    assert_eq!(
+        (&pty["name"], &pty["prefix"], &pty["enabled"]),
+        (&json!("pty"), &json!("/ws"), &json!(true))
+    );
     let health = site.owner("GET /health").json();
     assert_eq!((&health["status"], &health["workspace_mode"]), (&json!("ok"), &json!("local")));
     let root = site.home.path().display().to_string();
     assert_eq!(site.owner("GET /api/project").json(), json!({"root": root}));
     let config = site.owner("GET /api/config").json();
-    assert_eq!(config, json!({"workspace_root": root, "workspace_mode": "local",
-        "pty_providers": ["shell", "claude"], "paths": {"files": "."}}));
+    assert_eq!(
+        config,
+        json!({"workspace_root": root, "workspace_mode": "local",
+        "pty_providers": ["shell", "claude"], "paths": {"files": "."}})
+    );
     let minted = site.owner("POST /api/sessions").json();
     assert_eq!(uuid(minted["session_id"].as_str().unwrap()), 4);
     let (mut socket, id) = site.pty("");
