@@ -42,6 +42,14 @@ pub(crate) fn router(site: &Arc<Site>) -> Router {
         .with_state(Arc::clone(site))
 }
 
+/// Why a request goes no further.
+enum No {
+    /// Because of this.
+    Because(StatusCode, &'static str),
+    /// Somebody has to log in first.
+    LogIn,
+}
+
 /// Lets in who may come in, and says to browsers what our pages may do.
 async fn gate(State(site): State<Arc<Site>>, mut request: Request, next: Next) -> Response {
     count(&site.door.metrics.requests, 1);
@@ -50,53 +58,55 @@ async fn gate(State(site): State<Arc<Site>>, mut request: Request, next: Next) -
     let host = site.names.check(request.headers(), request.uri(), wire.local);
     let passed = match &host {
         Ok(_) if pages::needs_password(&site) => {
-            Err(refusal(StatusCode::SERVICE_UNAVAILABLE, "set a password first"))
+            Err(No::Because(StatusCode::SERVICE_UNAVAILABLE, "set a password first"))
         }
-        Err(Stranger::Unclear) => Err(refusal(StatusCode::BAD_REQUEST, "this needs one `Host`")),
-        Err(Stranger::Foreign) => Err(refusal(
+        Ok(host) => pass(&site, &wire, &mut request, host),
+        Err(Stranger::Unclear) => {
+            Err(No::Because(StatusCode::BAD_REQUEST, "this needs one `Host`"))
+        }
+        Err(Stranger::Foreign) => Err(No::Because(
             StatusCode::FORBIDDEN,
             "this is not called that; `doors.web.hosts` has the names it may be called by",
         )),
-        Ok(host) => pass(&site, &wire, &mut request, host),
     };
+    if passed.is_err() {
+        count(&site.door.metrics.turned_away, 1);
+    }
     let mut answer = match passed {
         Ok(()) => next.run(request).await,
-        Err(refused) => {
-            count(&site.door.metrics.turned_away, 1);
-            refused
-        }
+        Err(No::Because(status, text)) => refusal(status, text),
+        Err(No::LogIn) => (StatusCode::FOUND, [(header::LOCATION, "/login")]).into_response(),
     };
     harden(answer.headers_mut(), host.as_deref().unwrap_or(""), &site);
     answer
 }
 
 /// Whether a request may go on; it then knows who sent it.
-fn pass(site: &Site, wire: &Wire, request: &mut Request, host: &str) -> Result<(), Response> {
+fn pass(site: &Site, wire: &Wire, request: &mut Request, host: &str) -> Result<(), No> {
+    let forbidden = |text| Err(No::Because(StatusCode::FORBIDDEN, text));
     let upgrade = is_upgrade(request.headers());
     let safe = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     let origin = guard::origin(request.headers(), host, site.place.tls);
     if origin == Origin::Foreign && (upgrade || !safe) {
-        return Err(refusal(StatusCode::FORBIDDEN, "another site's page may not do this"));
+        return forbidden("another site's page may not do this");
     }
     let who = auth::who(&site.door, &site.place.auth, request.headers(), request.uri(), upgrade);
     let path = request.uri().path();
     let private = upgrade || PRIVATE.iter().any(|it| path.starts_with(it));
     let Some(who) = who else {
+        let carryon = site.place.flavour == Flavour::Carryon;
         return match private {
-            true => Err(refusal(StatusCode::UNAUTHORIZED, "log in, or bring the token")),
-            false if site.place.flavour == Flavour::Carryon && pages::is_index(path) => {
-                Err((StatusCode::FOUND, [(header::LOCATION, "/login")]).into_response())
-            }
+            true => Err(No::Because(StatusCode::UNAUTHORIZED, "log in, or bring the token")),
+            false if carryon && pages::is_index(path) => Err(No::LogIn),
             false => Ok(()),
         };
     };
     let alone = origin == Origin::Absent && (upgrade || !safe) && private;
     if alone && !who.spoke {
-        let text = "without an `Origin` this needs the token itself";
-        return Err(refusal(StatusCode::FORBIDDEN, text));
+        return forbidden("without an `Origin` this needs the token itself");
     }
     if private && !who.is_owner() && !SHARED.contains(&path) {
-        return Err(refusal(StatusCode::FORBIDDEN, "this link is for one session only"));
+        return forbidden("this link is for one session only");
     }
     wire.known();
     request.extensions_mut().insert(who);

@@ -2,8 +2,8 @@
 //!
 //! Both ways are cut into frames. Of requests only those pass that are about the one session, whose
 //! name is put in whatever they said; of what comes back only answers to them, what happens to that
-//! session, and its stream. The other end of the bridge has no more rights than the link, so that
-//! what slips through here is refused there.
+//! session, and its stream. The other end of the bridge has no more rights in the engine than the link,
+//! so that what slips through here can at least not be done to a session.
 
 use std::collections::BTreeSet;
 use std::io;

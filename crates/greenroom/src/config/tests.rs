@@ -8,7 +8,7 @@ use greenroom_model::{Key, KeyEvent, Mods, Size};
 use greenroom_store::Retention;
 use tracing::level_filters::LevelFilter;
 
-use super::{Config, KEYS, Ptywright};
+use super::{Config, KEYS, Ptywright, WebAuth};
 
 /// Wants exactly these problems of `text`.
 #[track_caller]
@@ -167,6 +167,65 @@ fn a_wrong_value_is_named_with_what_is_allowed() {
     check(
         "environment.pass = [1]",
         &["line 1: `environment.pass`: an integer is not the name of a variable"],
+    );
+}
+
+#[test]
+fn browsers_and_their_providers_are_configured() {
+    let config = Config::default();
+    assert!(!config.web.enabled && !config.web.expose && config.web.port == 8384);
+    assert_eq!((config.web.auth, config.web.tls), (WebAuth::Token, None));
+    assert_eq!(config.websocket.history_bytes, 200_000);
+    assert_eq!(config.websocket.idle_ttl, Duration::from_secs(30));
+    let names: Vec<&str> = config.websocket.providers.iter().map(|it| it.0.as_str()).collect();
+    assert_eq!(names, ["shell", "claude"]);
+    let config = Config::parse(
+        r#"
+        [doors.web]
+        enabled = true
+        auth = "none"
+        hosts = ["room.example"]
+        [websocket]
+        max_sessions = 3
+        [websocket.providers.shell]
+        command = "zsh -l"
+        [websocket.providers.python]
+        command = ["python3", "-c", "print(1 + 1)"]
+        "#,
+    );
+    let config = config.unwrap();
+    assert_eq!(
+        (config.web.auth, config.web.hosts),
+        (WebAuth::None, vec!["room.example".to_owned()])
+    );
+    let of = |name: &str, words: &[&str]| {
+        (name.to_owned(), words.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>())
+    };
+    let providers = &config.websocket.providers;
+    assert_eq!(providers[0], of("shell", &["zsh", "-l"]));
+    assert_eq!(providers[2], of("python", &["python3", "-c", "print(1 + 1)"]));
+}
+
+#[test]
+fn what_is_wrong_with_a_provider_or_a_host_is_told() {
+    check(
+        "[websocket.providers.x]\n",
+        &["line 1: `websocket.providers.x`: it has one key, `command`"],
+    );
+    check(
+        "[websocket.providers.x]\ncommand = 5",
+        &["line 1: `websocket.providers.x`: an integer is not a command"],
+    );
+    check(
+        "[doors.web]\nhosts = ['a b']\npassword = 'plain'",
+        &[
+            "line 2: `doors.web.hosts`: `a b` is not the name of a machine",
+            "line 3: `doors.web.password`: this is no bcrypt hash",
+        ],
+    );
+    check(
+        "[websocket]\nclaude_command = []",
+        &["line 2: `websocket.claude_command`: the command is empty"],
     );
 }
 

@@ -70,7 +70,7 @@ fn carryons_settings_open_its_page() {
     assert_eq!(set, json!({"ok": true}));
     assert_eq!(call(&mut native, "daemon.status", json!({}))["local"]["running"], true);
     call(&mut native, "local.set-password", json!({"password": "correct horse"}));
-    let ours = std::mem::replace(&mut site.port, port);
+    site.port = port;
     let page = site.ask("GET /", &[], "");
     assert_eq!((page.status, page.header("location")), (302, Some("/login")));
     assert_eq!(site.ask("GET /api/sessions", &[], "").status, 401);
@@ -94,8 +94,10 @@ fn carryons_settings_open_its_page() {
     call(&mut native, "local.set-password", json!({"password": "another horse"}));
     assert_eq!(socket.closed().0, 1001);
     assert_eq!(site.ask("GET /api/sessions", &[("Cookie", &cookie)], "").status, 401);
+    site.restart();
+    let mut native = site.home.connect();
+    assert_eq!(call(&mut native, "daemon.status", json!({}))["local"]["running"], true);
     call(&mut native, "config.set", json!({"key": "local.enabled", "value": "false"}));
     assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_err());
-    site.port = ours;
     assert_eq!(site.owner("GET /api/me").status, 200);
 }
