@@ -22,6 +22,7 @@ mod ours;
 mod output;
 mod place;
 mod processes;
+mod relay;
 mod repaint;
 mod report;
 mod row;
@@ -30,6 +31,7 @@ mod terminal;
 mod tmux;
 mod turns;
 mod wait;
+mod web;
 mod wright;
 
 use std::fs;
@@ -76,6 +78,7 @@ const MEASUREMENTS: &[(&str, Measurement)] = &[
     ("looks", looks::measure),
     ("answers", answers::measure),
     ("automation", automation::measure),
+    ("web", web::measure),
     ("crowd", crowd::measure),
     ("full", full::measure),
 ];

@@ -56,6 +56,11 @@ impl<'a> Ours<'a> {
         Terminal::start(size, &words(&[&program, "attach", name]), &self.environment())
     }
 
+    /// Its folder.
+    pub(crate) fn home(&self) -> &Path {
+        &self.home
+    }
+
     /// Where the daemon speaks the ptywright protocol.
     pub(crate) fn ptywright(&self) -> PathBuf {
         self.home.join("run/ptywright.sock")

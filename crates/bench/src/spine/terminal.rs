@@ -49,6 +49,11 @@ impl Terminal {
         Ok(Terminal { master: Arc::new(master), pid })
     }
 
+    /// The terminal itself.
+    pub(crate) fn master(&self) -> Arc<Master> {
+        Arc::clone(&self.master)
+    }
+
     /// Types.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<()> {
         let count = rustix::io::write(&self.master, bytes).context("typing")?;
