@@ -98,6 +98,9 @@ impl Verb {
             Verb::Serve(_) => Place::Here("serve"),
             Verb::Repl(_) => Place::Here("repl"),
             Verb::Host(_) => Place::Here("host"),
+            // The addresses they print lead to the machine they are printed on.
+            Verb::Web(_) => Place::Here("web"),
+            Verb::Share(_) => Place::Here("share"),
             Verb::Config(_) => Place::Here("config"),
             Verb::Compat(_) => Place::Here("compat"),
             Verb::Completions(_) => Place::Here("completions"),

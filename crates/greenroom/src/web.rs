@@ -78,7 +78,6 @@ impl Web {
         if self.config().web.enabled {
             self.listen(&Opening::default()).await.context("the door for browsers")?;
         }
-        // Set by a client of carryOn's, perhaps long ago: no reason not to begin.
         Ok(())
     }
 
