@@ -135,6 +135,15 @@ export class Stream {
     }
   }
 
+  /** Has the whole screen drawn anew, with its history: what came meanwhile was left out. */
+  redraw(): void {
+    if (this.over || this.id === undefined) return;
+    void this.line.ask('session.detach', { streamId: this.id }).catch(() => undefined);
+    this.interrupted();
+    this.offset = undefined;
+    this.resume();
+  }
+
   sizeWanted(session: string): void {
     if (session === this.sessionId) this.sink.sizeWanted?.();
   }
