@@ -5,7 +5,7 @@ use rust_embed::RustEmbed;
 
 /// The folder that the page is built into.
 #[derive(RustEmbed)]
-#[folder = "$CARGO_MANIFEST_DIR/../../web/dist"]
+#[folder = "../../web/dist"]
 #[allow_missing = true]
 struct Built;
 
