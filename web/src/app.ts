@@ -1,11 +1,14 @@
 // What views share: the connection, the sessions, and what can be done with one.
 
 import { askText, form, showText, sure, toast } from './dialogs';
+import type { Grant } from './login';
 import type { Connection } from './native/connection';
 import { isObject, RpcError, sessionFromWire, text, type Session } from './native/wire';
 import type { Command } from './palette/palette';
 import { go } from './router';
 import { nameOf, type Sessions } from './sessions';
+
+const HOUR_MS = 60 * 60 * 1000;
 
 export class App {
   /** Tells somebody who looks elsewhere, if they want that (`notify`). */
@@ -16,10 +19,12 @@ export class App {
     readonly sessions: Sessions,
   ) {}
 
-  /** What a share link allows; nothing if we may do everything. The daemon minds it, not the page. */
+  /** What we may do; until that is known, everything. The daemon minds it, not the page. */
+  grant: Grant = { scope: 'owner', write: true };
+
+  /** What a share link allows; nothing if we may do everything. */
   get share(): { write: boolean } | undefined {
-    const share = this.line.daemon['share'];
-    return isObject(share) ? { write: share['write'] === true } : undefined;
+    return this.grant.scope === 'session' ? this.grant : undefined;
   }
 
   /** Does something that the daemon may refuse, and says so if it does. */
@@ -88,10 +93,12 @@ export class App {
       const answer = await this.line.call('web.share', {
         sessionId: session.id,
         write: values['access'] === 'watch and type',
-        seconds: parseInt(values['hours'] ?? '1', 10) * 3600,
+        lastsMs: parseInt(values['hours'] ?? '1', 10) * HOUR_MS,
       });
-      const link = isObject(answer) ? text(answer['url']) : '';
-      showText('A link to this session', 'Send it only to whom it is meant for: it is the key.', new URL(link, location.href).href);
+      // The daemon knows itself by its own address; who reads this knows it by another, perhaps.
+      const link = new URL(isObject(answer) ? text(answer['open']) : '', location.href);
+      const here = new URL(location.pathname + link.hash, location.href).href;
+      showText('A link to this session', 'Send it only to whom it is meant for: it is the key.', here);
     });
   }
 

@@ -1,16 +1,28 @@
 // Proving who one is. `greenroom web` prints an address with the token behind `#`, which browsers
-// keep to themselves; it is posted once, and taken out of the address and the history.
+// keep to themselves; it is posted once, and taken out of the address and the history. A share link
+// has its secret there in the same way.
 
 import { h } from './dom';
+import { isObject } from './native/wire';
 
-/** Whether the server wants a login before it says anything. */
-export async function isDenied(): Promise<boolean> {
+/** What we may do. */
+export interface Grant {
+  /** Everything, or what a share link is for. */
+  scope: 'owner' | 'session';
+  write: boolean;
+}
+
+/** Who the server takes us for; `denied` if for nobody, nothing if it cannot be reached. */
+export async function whoAmI(): Promise<Grant | 'denied' | undefined> {
   try {
-    const answer = await fetch('api/sessions', { cache: 'no-store' });
-    return answer.status === 401;
+    const answer = await fetch('api/me', { cache: 'no-store' });
+    if (answer.status === 401 || answer.status === 403) return 'denied';
+    const me: unknown = await answer.json();
+    if (!isObject(me)) return undefined;
+    return { scope: me['scope'] === 'session' ? 'session' : 'owner', write: me['write'] === true };
   } catch {
     // Nobody there is not the same as nobody welcome.
-    return false;
+    return undefined;
   }
 }
 
@@ -20,17 +32,17 @@ async function login(field: 'token' | 'password', secret: string): Promise<strin
     const body = new URLSearchParams({ [field]: secret });
     const answer = await fetch('login', { method: 'POST', body, redirect: 'manual', cache: 'no-store' });
     if (answer.status === 429) return 'Too many tries. Wait a minute.';
-    if (answer.ok || answer.type === 'opaqueredirect') return (await isDenied()) ? 'That was not it.' : undefined;
+    if (answer.ok || answer.type === 'opaqueredirect') return (await whoAmI()) === 'denied' ? 'That was not it.' : undefined;
     return answer.status === 401 || answer.status === 403 ? 'That was not it.' : `The server said ${answer.status}.`;
   } catch {
     return 'The server cannot be reached.';
   }
 }
 
-/** Uses the token of the address, if there is one. Gives what went wrong, if anything did. */
+/** Uses the token or the link's secret of the address, if there is one. Gives what went wrong, if anything did. */
 export async function claimFragment(): Promise<string | undefined> {
   const fragment = new URLSearchParams(location.hash.slice(1));
-  const token = fragment.get('token');
+  const token = fragment.get('token') ?? fragment.get('share');
   if (token === null) return undefined;
   history.replaceState(null, '', location.pathname + location.search);
   return login('token', token);

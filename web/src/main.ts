@@ -4,7 +4,7 @@ import './style/tokens.css';
 import './style/base.css';
 import './style/shell.css';
 import { App } from './app';
-import { claimFragment, isDenied, loginView } from './login';
+import { claimFragment, loginView, whoAmI } from './login';
 import { Connection } from './native/connection';
 import { Notifier } from './notify';
 import { Sessions } from './sessions';
@@ -25,18 +25,23 @@ async function begin(at: HTMLElement): Promise<void> {
   const refused = await claimFragment();
   const line = new Connection({
     open: openSocket as () => never,
-    denied: isDenied,
+    denied: async () => (await whoAmI()) === 'denied',
     client: 'greenroom page',
   });
   const sessions = new Sessions(line);
   const app = new App(line, sessions);
   let shell: Shell | undefined;
-  const enter = () => {
+  const enter = async () => {
+    const me = await whoAmI();
+    if (me === 'denied') return leave('');
+    if (me !== undefined) app.grant = me;
+    // A link is for one session: there is nothing else to see.
+    if (app.share !== undefined && !location.hash.startsWith('#/terminal')) location.hash = '#/terminal';
     shell ??= new Shell(app, new Notifier(app));
     at.replaceChildren(shell.element);
     line.start();
   };
-  const leave = (why: string) => at.replaceChildren(loginView(why, enter));
+  const leave = (why: string) => at.replaceChildren(loginView(why, () => void enter()));
   line.onState((state) => {
     if (state === 'denied') leave('');
   });
@@ -45,8 +50,7 @@ async function begin(at: HTMLElement): Promise<void> {
     if (!document.hidden) line.hurry();
   });
   if (refused !== undefined) leave(refused);
-  else if (await isDenied()) leave('');
-  else enter();
+  else await enter();
 }
 
 if (root !== null) void begin(root);

@@ -162,7 +162,9 @@ export class Stream {
   resize(cols: number, rows: number): void {
     this.options.cols = cols;
     this.options.rows = rows;
-    if (this.id !== undefined) {
+    // Who only watches cannot size; it says of what size it is by attaching again.
+    if (this.options.readOnly === true) this.redraw();
+    else if (this.id !== undefined) {
       this.line.send(Kind.resize, this.sessionId, JSON.stringify({ cols, rows }));
     }
   }

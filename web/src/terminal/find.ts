@@ -5,6 +5,7 @@ import { button, h, icon } from '../dom';
 export class FindBar {
   readonly element: HTMLElement;
   private readonly input: HTMLInputElement;
+  private readonly count = h('span', { class: 'find-count', role: 'status' });
 
   constructor(
     private readonly look: (text: string, back: boolean) => void,
@@ -15,6 +16,7 @@ export class FindBar {
       'div',
       { class: 'find', hidden: true, role: 'search' },
       this.input,
+      this.count,
       button('Earlier', { class: 'bare', onclick: () => this.go(true) }, icon('up')),
       button('Later', { class: 'bare', onclick: () => this.go(false) }, icon('down')),
       button('Done', { class: 'bare', onclick: () => this.close() }, icon('close')),
@@ -33,6 +35,11 @@ export class FindBar {
     this.input.select();
     this.input.focus();
     if (text !== undefined) this.go(true);
+  }
+
+  /** Which of how many is shown. */
+  found(at: number, count: number): void {
+    this.count.textContent = count === 0 ? 'none' : at < 0 ? `${count}` : `${at + 1} of ${count}`;
   }
 
   private close(): void {

@@ -143,6 +143,7 @@ export class Pane implements StreamSink {
       pointed: (address) => this.point(address),
       key: (event) => this.key(event),
     });
+    this.screen.search.onDidChangeResults(({ resultIndex, resultCount }) => this.find.found(resultIndex, resultCount));
     if (session.state === 'running') this.attach(session);
     else await this.replay(session);
     if (this.element.classList.contains('focused')) this.focus();

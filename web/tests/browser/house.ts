@@ -1,0 +1,177 @@
+// A house of its own for each test: a daemon in a folder of its own, its web door on a free port, and
+// a page that is logged in. Nothing of it is left when the test is over.
+//
+// The program is the one that GREENROOM names, or that of the target folder. With PAGE=dist the page is
+// taken from the dist folder, under a policy stricter than the door's, so that the program need not be
+// built anew after each change.
+
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test as base, type BrowserContext, type Page } from '@playwright/test';
+
+const run = promisify(execFile);
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const CLAUDE = fileURLToPath(new URL('../mock/claude.mjs', import.meta.url));
+
+/** How long any command of the program may take. */
+const COMMAND_MS = 20_000;
+
+function program(): string {
+  const named = process.env['GREENROOM'];
+  if (named !== undefined) return named;
+  const target = process.env['CARGO_TARGET_DIR'] ?? join(ROOT, 'target');
+  const found = ['debug', 'release'].map((it) => join(target, it, 'greenroom')).find((it) => existsSync(it));
+  if (found === undefined) throw new Error('no program: `cargo build -p greenroom` first');
+  return found;
+}
+
+export class House {
+  // testkit looks for this beginning when it looks for what was left behind.
+  readonly home = mkdtempSync(join(tmpdir(), 'grt-web-'));
+  /** The address that logs in. */
+  open = '';
+  url = '';
+  port = 0;
+  private readonly env = { ...process.env, GREENROOM_HOME: this.home, SHELL: '/bin/sh', PS1: '$ ', ENV: '' };
+
+  async start(): Promise<void> {
+    writeFileSync(join(this.home, 'config.toml'), this.config(), { mode: 0o600 });
+    await this.greenroom('daemon', 'start');
+    const told = JSON.parse(await this.greenroom('web', '--json')) as { url: string; port: number; open: string };
+    this.url = told.url;
+    this.port = told.port;
+    this.open = told.open;
+  }
+
+  private config(): string {
+    const port = this.port === 0 ? 0 : this.port;
+    return `[doors.web]\nenabled = true\nport = ${port}\n\n[websocket]\nclaude_command = "${process.execPath} ${CLAUDE}"\n`;
+  }
+
+  /** Runs the program, and gives what it prints. */
+  async greenroom(...words: string[]): Promise<string> {
+    const { stdout } = await run(program(), words, { env: this.env, timeout: COMMAND_MS, cwd: this.home });
+    return stdout;
+  }
+
+  /** Makes a session of a shell or a program; gives its UUID. */
+  async session(name: string, ...command: string[]): Promise<string> {
+    const words = ['new', '--json', '--detached', '--name', name, '--size', '80x24'];
+    const made = await this.greenroom(...words, '--', ...(command.length > 0 ? command : ['/bin/sh']));
+    return (JSON.parse(made) as { uuid: string }).uuid;
+  }
+
+  /** What a session shows. */
+  read(name: string): Promise<string> {
+    return this.greenroom('read', name);
+  }
+
+  async info(name: string): Promise<{ cols: number; rows: number; attachedClients: number }> {
+    return JSON.parse(await this.greenroom('info', '--json', name)) as { cols: number; rows: number; attachedClients: number };
+  }
+
+  async pid(): Promise<number> {
+    const status = JSON.parse(await this.greenroom('daemon', 'status', '--json')) as { pid: number };
+    return status.pid;
+  }
+
+  /** Kills the daemon, the hard way, and waits until it is gone. */
+  async killDaemon(): Promise<void> {
+    const pid = await this.pid();
+    process.kill(pid, 'SIGKILL');
+    await expect.poll(() => existsSync(`/proc/${pid}/stat`) && !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z'), { message: 'the daemon is gone' }).toBe(false);
+  }
+
+  /** Starts it again, on the port it had. */
+  async startAgain(): Promise<void> {
+    writeFileSync(join(this.home, 'config.toml'), this.config(), { mode: 0o600 });
+    await this.greenroom('daemon', 'start');
+  }
+
+  async stop(): Promise<void> {
+    const all = await this.greenroom('ls', '--json').catch(() => '[]');
+    for (const { uuid } of JSON.parse(all) as { uuid: string }[]) await this.greenroom('kill', uuid).catch(() => undefined);
+    await this.greenroom('daemon', 'stop').catch(() => undefined);
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+}
+
+/** Types with the keyboard into the terminal that has the focus. */
+export async function type(page: Page, words: string): Promise<void> {
+  await page.keyboard.type(words);
+  await page.keyboard.press('Enter');
+}
+
+/** What terminals on the page show, as a screen reader gets it. */
+export async function shown(page: Page): Promise<string> {
+  const rows = await page.locator('.xterm-accessibility-tree > *').allTextContents();
+  return rows.join('\n');
+}
+
+/** Waits until a session's terminal is there and drawn. */
+export async function terminal(page: Page): Promise<void> {
+  await page.locator('.xterm-helper-textarea').first().waitFor({ state: 'attached' });
+}
+
+const DIST = join(ROOT, 'web/dist');
+const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'self'";
+const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml', '.woff2': 'font/woff2' };
+
+/** Takes the page's files from the dist folder instead of the program. */
+export async function serveDist(context: BrowserContext): Promise<void> {
+  const isFile = (url: URL) => existsSync(join(DIST, url.pathname));
+  await context.route(isFile, async (route) => {
+    const { pathname } = new URL(route.request().url());
+    const file = join(DIST, pathname === '/' ? 'index.html' : pathname);
+    await route.fulfill({ path: file, contentType: TYPES[extname(file)] ?? 'text/plain', headers: { 'content-security-policy': POLICY } });
+  });
+}
+
+interface Fixtures {
+  house: House;
+  /** A page of that house that is logged in. Fails if the page's policy was broken or a script failed. */
+  inside: Page;
+}
+
+/** Watches a page for what must not happen. */
+export function watch(page: Page): string[] {
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(`script: ${error.message}`));
+  page.on('console', (message) => {
+    if (/Content Security Policy|Refused to/.test(message.text())) faults.push(message.text());
+  });
+  return faults;
+}
+
+export const test = base.extend<Fixtures>({
+  house: async ({}, use) => {
+    const house = new House();
+    try {
+      await house.start();
+      await use(house);
+    } finally {
+      await house.stop();
+    }
+  },
+  context: async ({ context }, use) => {
+    // What is drawn by the graphics card can be read only so.
+    await context.addInitScript(() => {
+      if (localStorage.getItem('greenroom.reader') === null) localStorage.setItem('greenroom.reader', 'true');
+    });
+    if (process.env['PAGE'] === 'dist') await serveDist(context);
+    await use(context);
+  },
+  inside: async ({ page, house }, use) => {
+    const faults = watch(page);
+    await page.goto(house.open);
+    await page.locator('.shell[data-line=online]').waitFor();
+    await use(page);
+    expect(faults).toEqual([]);
+  },
+});
+
+export { expect };
