@@ -104,10 +104,10 @@ test('text in the terminal is found', async ({ house, inside }) => {
   await expect(inside.locator('.find-count')).toHaveText('1 of 1');
   await inside.keyboard.press('ControlOrMeta+A');
   await inside.keyboard.type('needle');
-  // Three were printed, and the command line of the session is not on its screen.
-  await expect(inside.locator('.find-count')).toHaveText('3 of 3');
-  await inside.keyboard.press('Enter');
+  // The one that was found stays the one that is shown.
   await expect(inside.locator('.find-count')).toHaveText('2 of 3');
+  await inside.keyboard.press('Enter');
+  await expect(inside.locator('.find-count')).toHaveText('1 of 3');
   await inside.keyboard.press('Escape');
   await expect(inside.locator('.xterm-helper-textarea')).toBeFocused();
 });
