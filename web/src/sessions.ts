@@ -29,7 +29,8 @@ export class Sessions {
   private watchers = 0;
   private beat: ReturnType<typeof setTimeout> | undefined;
   private settle: ReturnType<typeof setTimeout> | undefined;
-  private asking = false;
+  private asking: Promise<void> | undefined;
+  private next: Promise<void> | undefined;
 
   constructor(private readonly line: Connection) {
     line.onNote((note) => this.note(note));
@@ -65,9 +66,22 @@ export class Sessions {
     if (this.rang.delete(id)) this.tell();
   }
 
-  async refresh(): Promise<void> {
-    if (this.asking || this.line.state !== 'online') return;
-    this.asking = true;
+  /** Asks for the list; what happened before this was called is in it when it is done. */
+  refresh(): Promise<void> {
+    if (this.line.state !== 'online') return Promise.resolve();
+    if (this.asking === undefined) {
+      this.asking = this.ask().finally(() => (this.asking = undefined));
+      return this.asking;
+    }
+    // One under way may have been answered before; those that come meanwhile share the next.
+    this.next ??= this.asking.then(() => {
+      this.next = undefined;
+      return this.refresh();
+    });
+    return this.next;
+  }
+
+  private async ask(): Promise<void> {
     try {
       const answer = await this.line.call('session.list', { ended: true });
       const list = Array.isArray(answer) ? answer : [];
@@ -76,8 +90,6 @@ export class Sessions {
       this.tell();
     } catch {
       // The next notification or connection asks again.
-    } finally {
-      this.asking = false;
     }
   }
 

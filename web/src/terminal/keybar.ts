@@ -2,13 +2,13 @@
 
 import { button, h } from '../dom';
 
-/** What is written on a key, what it is called to the daemon, and what it is called to people. */
-const KEYS: readonly [string, string, string][] = [
-  ['Esc', 'esc', 'Escape'], ['Tab', 'tab', 'Tab'], ['←', 'left', 'Left'], ['↓', 'down', 'Down'],
+/** What is written on a key, what it is called to the daemon, and what it is called aloud if that differs. */
+const KEYS: readonly [string, string, string?][] = [
+  ['Esc', 'esc'], ['Tab', 'tab'], ['←', 'left', 'Left'], ['↓', 'down', 'Down'],
   ['↑', 'up', 'Up'], ['→', 'right', 'Right'], ['⏎', 'enter', 'Enter'], ['⌫', 'backspace', 'Backspace'],
   ['|', '|', 'Bar'], ['/', '/', 'Slash'], ['~', '~', 'Tilde'], ['-', '-', 'Dash'],
   ['^C', 'ctrl+c', 'Control C'], ['^D', 'ctrl+d', 'Control D'], ['^R', 'ctrl+r', 'Control R'],
-  ['PgUp', 'pageup', 'Page up'], ['PgDn', 'pagedown', 'Page down'], ['Home', 'home', 'Home'], ['End', 'end', 'End'],
+  ['PgUp', 'pageup'], ['PgDn', 'pagedown'], ['Home', 'home'], ['End', 'end'],
 ];
 
 export class KeyBar {

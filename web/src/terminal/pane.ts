@@ -45,6 +45,8 @@ export class Pane implements StreamSink {
   private readOnly = false;
   private ending: Ending | undefined;
   private opening = false;
+  private isDrawn = false;
+  private sought: string | undefined;
   private gone = false;
   private readonly stops: (() => void)[] = [];
 
@@ -139,6 +141,7 @@ export class Pane implements StreamSink {
     this.holder.replaceChildren();
     this.screen = new Screen(this.holder, this.events.fontSize(), {
       typed: (keys) => this.typed(keys),
+      drawn: () => this.lookNow(),
       fellBehind: () => this.stream?.redraw(),
       pointed: (address) => this.point(address),
       key: (event) => this.key(event),
@@ -258,6 +261,19 @@ export class Pane implements StreamSink {
     return true;
   }
 
+  /** Finds words as soon as there is something to find them in. */
+  lookFor(words: string): void {
+    this.sought = words;
+    if (this.isDrawn) this.lookNow();
+  }
+
+  private lookNow(): void {
+    this.isDrawn = true;
+    const words = this.sought;
+    this.sought = undefined;
+    if (words !== undefined) this.find.open(words);
+  }
+
   copy(): void {
     const words = this.screen?.terminal.getSelection() ?? '';
     if (words !== '') void navigator.clipboard?.writeText(words);
@@ -294,6 +310,7 @@ export class Pane implements StreamSink {
     this.screen?.dispose();
     this.readable?.dispose();
     this.stream = this.screen = this.readable = undefined;
+    this.isDrawn = false;
     this.holder.replaceChildren();
   }
 

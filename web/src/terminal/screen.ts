@@ -31,6 +31,8 @@ const IMAGE_MB = 32;
 
 export interface ScreenEvents {
   typed(text: string): void;
+  /** All that came has been drawn. */
+  drawn(): void;
   /** Bytes were left out because too much came; the screen has to be drawn anew. */
   fellBehind(): void;
   /** A link is pointed at, or none. */
@@ -118,6 +120,7 @@ export class Screen {
     this.behind += bytes.length;
     this.terminal.write(bytes, () => {
       this.behind -= bytes.length;
+      if (this.behind === 0) this.events.drawn();
       if (this.skipping && this.behind === 0) {
         this.skipping = false;
         this.events.fellBehind();

@@ -31,9 +31,9 @@ export class TerminalView implements View {
   constructor(private readonly app: App) {
     const add = button('Open or create', { class: 'bare', 'data-act': 'add', onclick: () => this.choose('Open', (it) => go('terminal', it)) }, icon('plus'));
     this.element = h('div', { class: 'terminal-view' }, h('h1', { class: 'visually-hidden' }, 'Terminals'), h('div', { class: 'tab-row' }, this.tabs, add), this.body);
-    app.sessions.onChange(() => this.drawTabs());
-    app.line.onState((state) => {
-      if (state === 'online' && app.share !== undefined) void this.openShared();
+    app.sessions.onChange(() => {
+      this.drawTabs();
+      this.openShared();
     });
   }
 
@@ -47,16 +47,15 @@ export class TerminalView implements View {
     const focus = layouts.current(this.layout)?.focus;
     const pane = focus === undefined ? undefined : this.panes.get(focus);
     if (how === 'readable') pane?.readableOnly(true);
-    if (how === 'find' && words !== undefined) pane?.find.open(words);
-    else pane?.focus();
-    if (this.app.share !== undefined) void this.openShared();
+    pane?.focus();
+    if (how === 'find' && words !== undefined) pane?.lookFor(words);
+    this.openShared();
   }
 
   /** A share link is for one session: it is opened. */
-  private async openShared(): Promise<void> {
-    await this.app.sessions.refresh();
+  private openShared(): void {
     const [only] = this.app.sessions.all;
-    if (only === undefined || layouts.allSessions(this.layout).includes(only.uuid)) return;
+    if (this.app.share === undefined || only === undefined || layouts.allSessions(this.layout).includes(only.uuid)) return;
     this.change(layouts.open(layouts.EMPTY, only.uuid));
   }
 

@@ -41,8 +41,8 @@ test('a thumbnail is read again only when its session printed something', async 
 
 test('sessions are made, renamed, ended and forgotten', async ({ inside }) => {
   await inside.locator('[data-act=create]').click();
-  await inside.getByLabel('Name').fill('first');
-  await inside.getByLabel('Command').fill('echo made here; exec cat');
+  await inside.getByLabel('Name', { exact: true }).fill('first');
+  await inside.getByLabel('Command', { exact: true }).fill('echo made here; exec cat');
   await inside.getByRole('button', { name: 'Create' }).click();
   await terminal(inside);
   await expect.poll(() => shown(inside)).toContain('made here');
@@ -52,7 +52,7 @@ test('sessions are made, renamed, ended and forgotten', async ({ inside }) => {
     await inside.getByRole('option', { name: what }).click();
   };
   await act('Rename first');
-  await inside.getByLabel('Name').fill('second');
+  await inside.getByLabel('Name', { exact: true }).fill('second');
   await inside.getByRole('button', { name: 'Rename' }).click();
   await expect(inside.locator('.card-name')).toHaveText('second');
   await act('End second');

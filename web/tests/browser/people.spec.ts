@@ -26,7 +26,7 @@ test.describe('on a phone', () => {
     const uuid = await house.session('keys', 'cat', '-v');
     await inside.goto(`${house.url}/#/terminal/${uuid}`);
     const bar = inside.getByRole('toolbar', { name: 'Keys' });
-    await bar.getByRole('button', { name: 'Escape' }).tap();
+    await bar.getByRole('button', { name: 'Esc' }).tap();
     await bar.getByRole('button', { name: 'Up' }).first().tap();
     await bar.getByRole('button', { name: 'Bar' }).tap();
     await bar.getByRole('button', { name: 'Tilde' }).tap();
