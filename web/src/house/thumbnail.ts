@@ -16,6 +16,12 @@ const LINE_HEIGHT = 1.2;
 const MAX_COLS = 120;
 const MAX_ROWS = 36;
 
+/** How many columns it shows at least, however short the lines are. */
+const LEAST_COLS = 52;
+
+/** Canvases do not wait for a font: it is asked for once, before the first is drawn. */
+let font: Promise<unknown> | undefined;
+
 export class Thumbnail {
   readonly element = document.createElement('canvas');
   private drawn = -1;
@@ -56,6 +62,8 @@ export class Thumbnail {
     try {
       const answer = await this.line.call('session.read', { sessionId: session.id, styled: true });
       this.last = readFromWire(answer);
+      font ??= Promise.all([document.fonts.load(`${FONT_PX}px ${FONT}`), document.fonts.load(`700 ${FONT_PX}px ${FONT}`)]).catch(() => undefined);
+      await font;
       this.drawn = session.state === 'running' ? this.last.offset : session.offset;
       this.draw();
     } catch {
@@ -70,8 +78,11 @@ export class Thumbnail {
     const context = element.getContext('2d');
     if (last === undefined || context === null) return;
     const colours = palette();
-    const cols = Math.min(last.cols, MAX_COLS);
-    const rows = Math.min(last.rows, MAX_ROWS);
+    const lines = parseStyled(last.text).slice(0, Math.min(last.rows, MAX_ROWS));
+    while (lines.length > 0 && lines.at(-1)?.every((run) => run.text.trim() === '') === true) lines.pop();
+    // Letters as large as what is written allows.
+    const longest = Math.max(LEAST_COLS, ...lines.map((line) => line.reduce((sum, run) => sum + cellsIn(run.text), 0)));
+    const cols = Math.min(last.cols, MAX_COLS, longest);
     context.font = `${FONT_PX}px ${FONT}`;
     const cell = context.measureText('0').width;
     const height = FONT_PX * LINE_HEIGHT;
@@ -85,8 +96,6 @@ export class Thumbnail {
     context.setTransform(zoom, 0, 0, zoom, cell * zoom, height * 0.5 * zoom);
     context.textBaseline = 'top';
     const fit = Math.max(1, Math.floor(element.height / zoom / height - 0.5));
-    const lines = parseStyled(last.text).slice(0, rows);
-    while (lines.length > 0 && lines.at(-1)?.every((run) => run.text.trim() === '') === true) lines.pop();
     // A screen taller than the card shows its end: that is where things happen.
     const skip = Math.max(0, lines.length - fit);
     lines.slice(skip).forEach((line, row) => drawLine(context, line, row * height, cell, height, colours));
@@ -122,7 +131,7 @@ function drawLine(
   for (const { text, style } of line) {
     const fg = colourOf(style.fg, colours.foreground, colours, style.bold);
     const bg = colourOf(style.bg, colours.background, colours, false);
-    const width = [...text].reduce((sum, letter) => sum + cellsOf(letter), 0);
+    const width = cellsIn(text);
     if (style.bg !== undefined || style.inverse) {
       context.fillStyle = style.inverse ? fg : bg;
       context.fillRect(col * cell, top, width * cell, height);
@@ -136,6 +145,10 @@ function drawLine(
     }
     col += width;
   }
+}
+
+function cellsIn(text: string): number {
+  return [...text].reduce((sum, letter) => sum + cellsOf(letter), 0);
 }
 
 /** A guess, good enough for a thumbnail: East Asian letters and pictures take two cells. */

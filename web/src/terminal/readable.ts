@@ -26,6 +26,7 @@ export class Readable {
   private readonly text = h('div', { class: 'readable-text', tabindex: '0', role: 'log', 'aria-label': 'What the session shows' });
   private readonly input: HTMLInputElement;
   private readonly keys: KeyBar;
+  private readonly modes: HTMLButtonElement;
   private stream: Stream | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private asking = false;
@@ -50,9 +51,10 @@ export class Readable {
       this.input,
       h('button', { type: 'submit', class: 'primary', 'aria-label': 'Send' }, icon('send')),
     );
-    const modes = button('Wrap or scale', { class: 'readable-mode', onclick: () => this.toggle() });
+    this.modes = button('Scale', { class: 'key readable-mode', onclick: () => this.toggle() });
     const typing = mayType && session.state === 'running';
-    this.element = h('div', { class: 'readable' }, this.text, modes, typing && this.keys.element, typing && form);
+    if (typing) this.keys.element.append(this.modes);
+    this.element = h('div', { class: 'readable' }, this.text, typing ? this.keys.element : this.modes, typing && form);
     this.stops.push(onTheme(() => this.ask()));
     const follow = new ResizeObserver(() => this.scale());
     follow.observe(this.text);
@@ -103,6 +105,7 @@ export class Readable {
     while (lines.length > 0 && lines.at(-1)?.every((run) => run.text.trim() === '') === true) lines.pop();
     this.text.replaceChildren(...lines.map((runs) => h('div', { class: 'readable-line' }, ...runs.map(span))));
     this.element.dataset['mode'] = this.mode;
+    this.modes.textContent = this.mode === 'wrap' ? 'Scale' : 'Wrap';
     this.scale();
     if (atEnd) this.text.scrollTop = this.text.scrollHeight;
   }
