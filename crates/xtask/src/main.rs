@@ -13,6 +13,7 @@ use anyhow::Result;
 mod bench;
 mod docs;
 mod needs;
+mod page;
 mod start;
 mod test;
 mod tidy;
@@ -36,6 +37,7 @@ const COMMANDS: &[Entry] = &[
     entry("start", "", "builds everything and puts you into a session that stays", start::run),
     entry("test", "", "installs what the suite needs and runs it", test::run),
     entry("ci", "", "the same: what passes here passes there", test::run),
+    entry("browser", "", "tries the page in a real browser", page::browser),
     entry("tidy", "", "checks the rules no other tool checks", tidy::run),
     entry("docs", "", "writes the generated part of docs/", docs::run),
     entry("unicode", "", "writes the screen's table of widths", unicode::run),

@@ -9,6 +9,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::bench::build_greenroom;
+use crate::page;
 use crate::workspace::run as run_command;
 
 /// The key that leaves a session unless the configuration says otherwise: the default of
@@ -16,6 +17,10 @@ use crate::workspace::run as run_command;
 const DETACH_KEY: &str = "ctrl+\\";
 
 pub(crate) fn run(_: &[String]) -> Result<()> {
+    if let Err(error) = page::build() {
+        // Everything but the browser works without it.
+        eprintln!("==> without its page: {error:#}");
+    }
     let program = build_greenroom()?;
     if stdin().is_terminal() && stdout().is_terminal() {
         eprintln!("==> {program}");

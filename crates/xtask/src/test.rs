@@ -12,7 +12,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, ensure};
 
 use crate::workspace::cargo_command;
-use crate::{needs, tidy};
+use crate::{needs, page, tidy};
 
 /// What cargo checks, as one would type it; with the flags its `rustdoc` gets.
 const STEPS: &[(&str, &str)] = &[
@@ -26,6 +26,9 @@ const STEPS: &[(&str, &str)] = &[
 pub(crate) fn run(_: &[String]) -> Result<()> {
     let begin = Instant::now();
     needs::install()?;
+    // Before cargo's: the program carries the page.
+    step("npm ci && npm run build (in web/)", page::build)?;
+    step("npm test (in web/)", page::test)?;
     for (arguments, rustdoc_flags) in STEPS {
         cargo_step(arguments, rustdoc_flags)?;
     }
