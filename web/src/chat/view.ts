@@ -62,6 +62,7 @@ export class ChatView implements View, Answers {
       this.list,
     );
     this.element = h('div', { class: 'chat' }, side, h('div', { class: 'chat-main' }, this.log, form));
+    window.addEventListener('pagehide', () => this.keep());
     // The daemon is back: so may the agent be.
     app.line.onState((state) => {
       if (state === 'online' && this.state === 'ended' && this.kept !== undefined && this.element.isConnected) this.connect(this.kept);
@@ -127,6 +128,7 @@ export class ChatView implements View, Answers {
   }
 
   private begin(): void {
+    this.keep();
     this.line?.close();
     this.line = undefined;
     this.kept = undefined;
@@ -140,6 +142,7 @@ export class ChatView implements View, Answers {
   }
 
   private open(one: Kept): void {
+    this.keep();
     this.story = new Story();
     this.story.entries = entriesOf(one.id);
     this.drawn.clear();
@@ -241,8 +244,10 @@ export class ChatView implements View, Answers {
   }
 
   private forget(): void {
-    if (this.kept !== undefined) forgetConversation(this.kept.id);
+    const id = this.kept?.id;
     this.begin();
+    if (id !== undefined) forgetConversation(id);
+    this.drawList();
   }
 
   private slash(): void {
@@ -272,8 +277,12 @@ export class ChatView implements View, Answers {
     this.showStatus();
     if (atEnd) this.log.scrollTop = this.log.scrollHeight;
     clearTimeout(this.keeping);
-    const { kept, story } = this;
-    if (kept !== undefined) this.keeping = setTimeout(() => keepEntries(kept.id, story.entries), KEEP_MS);
+    this.keeping = setTimeout(() => this.keep(), KEEP_MS);
+  }
+
+  private keep(): void {
+    clearTimeout(this.keeping);
+    if (this.kept !== undefined) keepEntries(this.kept.id, this.story.entries);
   }
 
   /** Only entries that changed are made anew: a question half answered stays as it is. */
