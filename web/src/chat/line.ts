@@ -91,6 +91,7 @@ export class ChatLine {
       return;
     }
     if (isObject(message) && typeof message['seq'] === 'number') this.since = message['seq'];
+    if (isObject(message) && typeof message['last_seq'] === 'number') this.since ??= message['last_seq'];
     // It lives: what was tried before does not count.
     if (isObject(message) && message['type'] !== 'system') this.tries = 0;
     this.events.message(message);

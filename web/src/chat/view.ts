@@ -169,7 +169,7 @@ export class ChatView implements View, Answers {
       this.send(this.turn(this.unsaid));
       this.unsaid = undefined;
     }
-    if (!changed) return;
+    if (!changed) return this.showStatus();
     if (this.story.waiting && !waited && this.kept !== undefined) {
       const { id, title } = this.kept;
       this.app.announce(`chat ${id}`, 'An agent waits for you', title, () => go('chat', id));
@@ -184,7 +184,8 @@ export class ChatView implements View, Answers {
 
   private showStatus(): void {
     const { story, kept } = this;
-    this.stop.hidden = !story.busy || this.state !== 'online';
+    // What was not said yet cannot be interrupted: the interrupt would come first.
+    this.stop.hidden = !story.busy || this.state !== 'online' || this.unsaid !== undefined;
     const words =
       kept === undefined ? 'A new conversation'
       : this.state === 'connecting' ? 'Connecting…'
@@ -258,7 +259,7 @@ export class ChatView implements View, Answers {
   }
 
   private key(event: KeyboardEvent): void {
-    if (event.key === 'Escape' && this.story.busy) this.interrupt();
+    if (event.key === 'Escape' && !this.stop.hidden) this.interrupt();
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     this.say();

@@ -5,7 +5,7 @@ import { expect, test } from './house';
 import { serveChat } from '../mock/chat';
 import type { Page } from '@playwright/test';
 
-/** Opens the chat; gives what the page sends. With CHAT=door the door's own chat answers. */
+/** Opens the chat; gives what the page sends. With CHAT=door the door itself answers, with the same program behind it. */
 async function chat(page: Page, url: string): Promise<Record<string, unknown>[]> {
   const sent: Record<string, unknown>[] = [];
   if (process.env['CHAT'] !== 'door') await page.routeWebSocket(/claude-stream/, (socket) => serveChat(socket, sent));

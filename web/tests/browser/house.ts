@@ -6,8 +6,8 @@
 // built anew after each change.
 
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -16,6 +16,9 @@ import { expect, test as base, type BrowserContext, type Page } from '@playwrigh
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const CLAUDE = fileURLToPath(new URL('../mock/claude.mjs', import.meta.url));
+
+/** Runs the real Claude Code without a network. */
+export const OFFLINE = join(ROOT, '../shared/standin/claude-offline');
 
 /** How long any command of the program may take. */
 const COMMAND_MS = 20_000;
@@ -36,6 +39,9 @@ export class House {
   open = '';
   url = '';
   port = 0;
+
+  constructor(private readonly claude: 'fake' | 'real' = 'fake') {}
+
   private readonly env = { ...process.env, GREENROOM_HOME: this.home, SHELL: '/bin/sh', PS1: '$ ', ENV: '' };
 
   async start(): Promise<void> {
@@ -49,7 +55,19 @@ export class House {
 
   private config(): string {
     const port = this.port === 0 ? 0 : this.port;
-    return `[doors.web]\nenabled = true\nport = ${port}\n\n[websocket]\nclaude_command = "${process.execPath} ${CLAUDE}"\n`;
+    return `[doors.web]\nenabled = true\nport = ${port}\n\n[websocket]\nclaude_command = "${this.agent()}"\n`;
+  }
+
+  /** What is started for a conversation. The real one keeps what it remembers in our folder. */
+  private agent(): string {
+    if (this.claude === 'fake') return `${process.execPath} ${CLAUDE}`;
+    const folder = join(this.home, 'claude');
+    const script = join(this.home, 'claude-here');
+    mkdirSync(folder, { recursive: true });
+    const installed = join(homedir(), '.cache/claude-offline/node_modules');
+    if (existsSync(installed) && !existsSync(join(folder, 'node_modules'))) symlinkSync(installed, join(folder, 'node_modules'));
+    writeFileSync(script, `#!/bin/sh\nCLAUDE_OFFLINE_DIR=${folder} exec ${OFFLINE} "$@"\n`, { mode: 0o700 });
+    return script;
   }
 
   /** Runs the program, and gives what it prints. */
@@ -132,6 +150,8 @@ export async function serveDist(context: BrowserContext): Promise<void> {
 }
 
 interface Fixtures {
+  /** Who plays the agent in conversations. */
+  claude: 'fake' | 'real';
   house: House;
   /** A page of that house that is logged in. Fails if the page's policy was broken or a script failed. */
   inside: Page;
@@ -148,8 +168,9 @@ export function watch(page: Page): string[] {
 }
 
 export const test = base.extend<Fixtures>({
-  house: async ({}, use) => {
-    const house = new House();
+  claude: ['fake', { option: true }],
+  house: async ({ claude }, use) => {
+    const house = new House(claude);
     try {
       await house.start();
       await use(house);
