@@ -22,6 +22,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("client", &["frame", "model", "proto"]),
     ("door", &[]),
     ("plugin", &[]),
+    ("agents", &["frame"]),
     ("repl", &["frame"]),
     ("cli", &["client", "frame", "model", "repl"]),
     ("door-carryon", &["door", "engine", "frame", "model", "screen", "tmux"]),
