@@ -1,0 +1,7 @@
+//! Conversations with scripted agents and with the real Claude Code.
+
+mod claude;
+mod faults;
+mod house;
+mod support;
+mod transcripts;
