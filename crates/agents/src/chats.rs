@@ -15,10 +15,6 @@ use crate::memory::{Known, Memory};
 use crate::request::Request;
 use crate::session::{Join, Message, Session};
 
-/// How much of what was said is kept of each conversation for clients that come back, in bytes: more
-/// than a long turn with pictures.
-const HISTORY_BYTES: usize = 32 << 20;
-
 /// How many messages of clients wait for a conversation before their senders do.
 const INBOX_MAX: usize = 16;
 
@@ -69,13 +65,13 @@ pub struct Chats(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    config: Arc<Config>,
     memory: Memory,
     house: Mutex<House>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct House {
+    config: Arc<Config>,
     sessions: HashMap<Uuid, Handle>,
     /// Counts clients and conversations.
     number: u64,
@@ -100,8 +96,14 @@ impl Chats {
     #[must_use]
     pub fn new(config: Config) -> Chats {
         let memory = Memory::open(config.state_file.clone());
-        let house = Mutex::default();
-        Chats(Arc::new(Inner { config: Arc::new(config), memory, house }))
+        let config = Arc::new(config);
+        let house = House { config, sessions: HashMap::new(), number: 0, is_closed: false };
+        Chats(Arc::new(Inner { memory, house: Mutex::new(house) }))
+    }
+
+    /// How conversations are run that begin from now on. Where they are remembered stays.
+    pub fn set_config(&self, config: Config) {
+        self.0.house().config = Arc::new(config);
     }
 
     /// Lets a client into the conversation it asks for, which is begun or gone on with if it does not
@@ -190,11 +192,16 @@ impl Inner {
         let before = house.sessions.get(&id).cloned();
         if let Some(before) = &before {
             before.end();
-        } else if !house.make_room(self.config.sessions_max) {
+        } else if !house.make_room() {
             return None;
         }
-        let known = self.known(id, request);
-        let handle = self.begin(known, request, number, before.map(|it| it.ended));
+        let session = Session::new(
+            Arc::clone(&house.config),
+            self.memory.clone(),
+            self.known(id, request),
+            request.options_of_new(),
+        );
+        let handle = self.begin(session, number, before.map(|it| it.ended));
         house.sessions.insert(id, handle.clone());
         Some((handle, number))
     }
@@ -218,26 +225,18 @@ impl Inner {
 
     fn begin(
         self: &Arc<Inner>,
-        known: Known,
-        request: &Request,
+        session: Session,
         number: u64,
         before: Option<watch::Receiver<()>>,
     ) -> Handle {
-        let log = Arc::new(Log::new(self.config.history_max, HISTORY_BYTES));
+        let (id, log) = (session.id(), session.log());
         let (inbox, messages) = mpsc::channel(INBOX_MAX);
         let (ending, ended) = watch::channel(());
-        let session = Session::new(
-            Arc::clone(&self.config),
-            self.memory.clone(),
-            Arc::clone(&log),
-            known,
-            request.options_of_new(),
-        );
         let house = Arc::downgrade(self);
         tokio::spawn(async move {
             session.run(messages, before).await;
             if let Some(house) = house.upgrade() {
-                house.house().forget(known.session, number);
+                house.house().forget(id, number);
             }
             drop(ending);
         });
@@ -247,7 +246,8 @@ impl Inner {
 
 impl House {
     /// Asks the longest idle to leave if there are too many; false if there are far too many.
-    fn make_room(&mut self, most: usize) -> bool {
+    fn make_room(&mut self) -> bool {
+        let most = self.config.sessions_max;
         let staying = self.sessions.values().filter(|it| !it.is_leaving).count();
         if staying >= most {
             let idle = self.sessions.values_mut();

@@ -34,6 +34,10 @@ pub(crate) use join::Join;
 /// cannot run at all end within that.
 const GRACE: Duration = Duration::from_millis(200);
 
+/// How much of what was said is kept for clients that come back, in bytes: more than a long turn with
+/// pictures.
+const HISTORY_BYTES: usize = 32 << 20;
+
 /// Everything that can happen to a conversation from outside.
 #[derive(Debug)]
 pub(crate) enum Message {
@@ -122,10 +126,10 @@ impl Session {
     pub(crate) fn new(
         config: Arc<Config>,
         memory: Memory,
-        log: Arc<Log>,
         known: Known,
         options: Options,
     ) -> Session {
+        let log = Arc::new(Log::new(config.history_max, HISTORY_BYTES));
         Session {
             config,
             memory,
@@ -146,8 +150,14 @@ impl Session {
         }
     }
 
-    fn id(&self) -> Uuid {
+    /// What clients call it.
+    pub(crate) fn id(&self) -> Uuid {
         self.known.session
+    }
+
+    /// What is said in it.
+    pub(crate) fn log(&self) -> Arc<Log> {
+        Arc::clone(&self.log)
     }
 
     /// Runs to the end. `before` is the one whose place this takes.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::auth::{Grant, Who};
 use crate::listen::Site;
-use crate::{Flavour, made, routes};
+use crate::{Flavour, chat, made, routes};
 
 /// The version of the contract, as its clients compare it.
 const CONTRACT: &str = "0.1.0";
@@ -102,7 +102,9 @@ pub(crate) async fn sessions(State(site): State<Arc<Site>>, request: Request) ->
         Method::GET | Method::HEAD => {
             let living = site.door.engine.list().into_iter();
             let living = living.filter(|info| info.state == Life::Running);
-            let list: Vec<Value> = living.map(|info| session(&site, &info)).collect();
+            let terminals = living.map(|info| session(&site, &info));
+            let chats = site.door.chats.list().into_iter().map(|it| chat::listed(&it));
+            let list: Vec<Value> = terminals.chain(chats).collect();
             Json(json!({"sessions": list})).into_response()
         }
         Method::POST => {
@@ -129,6 +131,11 @@ pub(crate) async fn end_session(
         return StatusCode::UNAUTHORIZED.into_response();
     };
     let door = &site.door;
+    if let Ok(chat) = uuid::Uuid::try_parse(&id)
+        && door.chats.end(chat).await
+    {
+        return Json(json!({"ok": true, "session_id": id})).into_response();
+    }
     let Some(info) = made::find(&door.engine, &id).filter(|it| it.state == Life::Running) else {
         return routes::refusal(StatusCode::NOT_FOUND, "there is no such session");
     };

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use greenroom_agents::Chats;
 use greenroom_engine::{Caller, Engine};
 
 use crate::auth::{Grant, Who};
@@ -13,7 +14,7 @@ use crate::metrics::Metrics;
 use crate::pace::Pace;
 use crate::secret::Secret;
 use crate::shares::{Share, Shares};
-use crate::{Around, Options, kept, made};
+use crate::{Around, Options, chat, kept, made};
 
 /// The door: what all its listeners and connections share.
 pub struct Door {
@@ -26,6 +27,7 @@ pub struct Door {
     pub(crate) pace: Pace,
     pub(crate) metrics: Metrics,
     pub(crate) hubs: Hubs,
+    pub(crate) chats: Chats,
     /// Held while a session is found or made.
     pub(crate) making: tokio::sync::Mutex<()>,
     /// One password is looked at at a time: each takes a tenth of a second of a processor.
@@ -41,6 +43,7 @@ impl Door {
         let token = kept::token(&around.state)?;
         let logins = Logins::load(kept::logins(&around.state));
         let shares = Shares::load(kept::shares(&around.state));
+        let chats = Chats::new(chat::config(&options, &engine, &around.state));
         let door = Door {
             engine,
             options: Mutex::new(Arc::new(options)),
@@ -51,15 +54,21 @@ impl Door {
             pace: Pace::default(),
             metrics: Metrics::default(),
             hubs: Hubs::default(),
+            chats,
             making: tokio::sync::Mutex::default(),
             hashing: tokio::sync::Semaphore::new(1),
         };
         Ok(Arc::new(door))
     }
 
-    /// Does what must be done while the daemon runs: sessions made here that nobody uses go.
+    /// Does what must be done while the daemon runs: sessions made here that nobody uses go, and at
+    /// the end the agents.
     pub async fn tend(self: Arc<Self>) {
-        made::tend(&self).await;
+        let agents = async {
+            self.around.shutdown.begun().await;
+            self.chats.close().await;
+        };
+        tokio::join!(made::tend(&self), agents);
     }
 
     /// The options in force.
@@ -76,6 +85,7 @@ impl Door {
 
     /// Puts other options in force.
     pub fn set_options(&self, options: Options) {
+        self.chats.set_config(chat::config(&options, &self.engine, &self.around.state));
         *self.options.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(options);
     }
 

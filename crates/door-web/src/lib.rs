@@ -3,7 +3,7 @@
 //! The contract is docs/protocol/websocket.md, what is guarded against is in docs/security.md. `listen`
 //! accepts and bounds connections, `guard` looks at `Host` and `Origin` before anything else, `auth`
 //! says who is there, `routes` is the table of what there is. `pty` is the terminal of foreign front
-//! ends, `native` the way of our own page, `raw` that of carryOn's; `hub` shows one session to
+//! ends, `native` the way of our own page, `raw` that of carryOn's, `chat` a conversation with an agent; `hub` shows one session to
 //! all of them. Everything that is done to a session is a verb of the engine.
 //!
 //! Not here: what a session is (`engine`), the native protocol (whoever supplies [`Native`]), the
@@ -14,6 +14,7 @@
 mod api;
 mod auth;
 mod beat;
+mod chat;
 mod door;
 mod guard;
 mod history;
@@ -35,6 +36,7 @@ mod shares;
 mod tls;
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -44,6 +46,7 @@ use tokio::net::UnixStream;
 
 pub use auth::{Grant, Who};
 pub use door::Door;
+pub use greenroom_agents::is_passed;
 pub use listen::{ListenError, Listening};
 pub use shares::Share;
 
@@ -80,6 +83,8 @@ pub struct Options {
     pub chat_idle_ttl: Duration,
     /// The program and arguments of a conversation.
     pub claude_command: Vec<String>,
+    /// The variables it gets.
+    pub chat_environment: Vec<(OsString, OsString)>,
     /// What a terminal may run; the first is the default.
     pub providers: Vec<Provider>,
     /// Whether `/metrics` is there.

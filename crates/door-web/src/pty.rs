@@ -25,6 +25,7 @@ use crate::listen::{Site, Wire};
 use crate::metrics::{Counted, count};
 use crate::native::{GOING, REFUSED, bounded, close};
 use opening::{Opened, Opening};
+pub(crate) use words::is_too_large;
 use words::{Said, Speaker};
 
 /// The largest message: a large paste. Past it the connection is closed before any of it is kept.

@@ -13,7 +13,7 @@ use crate::auth::{self, Who};
 use crate::guard::{self, Origin, Stranger};
 use crate::listen::{Site, Wire};
 use crate::metrics::count;
-use crate::{Flavour, api, native, pages, pty};
+use crate::{Flavour, api, chat, native, pages, pty};
 
 /// What only who is known may reach. Everything else is the page, which has no secrets in it, and the
 /// way to log in.
@@ -37,6 +37,7 @@ pub(crate) fn router(site: &Arc<Site>) -> Router {
         .route("/logout", axum::routing::post(pages::log_out))
         .route("/ws/native", get(native::native))
         .route("/ws/pty", get(pty::pty))
+        .route("/ws/claude-stream", get(chat::chat))
         .fallback(pages::file)
         .layer(middleware::from_fn_with_state(Arc::clone(site), gate))
         .with_state(Arc::clone(site))

@@ -1,6 +1,7 @@
 //! What sessions get of the daemon's environment.
 
 use std::env;
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 
@@ -12,6 +13,13 @@ pub(crate) fn passed(more: &[String]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let names = PASSED.iter().copied().chain(more.iter().map(String::as_str));
     let found = names.filter_map(|name| Some((name.as_bytes().to_vec(), env::var_os(name)?)));
     found.map(|(name, value)| (name, value.into_vec())).collect()
+}
+
+/// What agents get: what sessions get, and how they reach who answers.
+pub(crate) fn for_agents(more: &[String]) -> Vec<(OsString, OsString)> {
+    let is_listed = |name: &str| PASSED.contains(&name) || more.iter().any(|it| it == name);
+    let is_passed = |name: &str| is_listed(name) || greenroom_door_web::is_passed(name);
+    env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_passed)).collect()
 }
 
 /// The user's shell, as the environment has it.

@@ -198,6 +198,7 @@ fn options(config: &Config) -> Options {
         max_sessions: websocket.max_sessions,
         chat_idle_ttl: websocket.chat_idle_ttl,
         claude_command: websocket.claude_command.clone(),
+        chat_environment: crate::environment::for_agents(&config.environment_pass),
         providers: websocket.providers.iter().map(provider).collect(),
         metrics: config.web.metrics,
         version: host::VERSION,

@@ -58,10 +58,11 @@ impl Session {
             self.log.push(&frames::raw(text));
             return;
         };
-        if kind == "result" && value["is_error"] == true {
-            if let Some(trouble) = trouble(&value["errors"].to_string()) {
-                return self.result_in_trouble(text, value, trouble);
-            }
+        if kind == "result"
+            && value["is_error"] == true
+            && let Some(trouble) = trouble(&value["errors"].to_string())
+        {
+            return self.result_in_trouble(text, value, trouble);
         }
         self.prove();
         match kind {
@@ -175,10 +176,11 @@ impl Session {
 
     fn ended(&mut self, code: Option<i32>) -> Flow {
         self.process = None;
-        if let Some(trouble) = self.opening.trouble.take() {
-            if !self.is_second_try && self.turns_around(&trouble) {
-                return self.try_again();
-            }
+        if let Some(trouble) = self.opening.trouble.take()
+            && !self.is_second_try
+            && self.turns_around(&trouble)
+        {
+            return self.try_again();
         }
         if self.is_signalled {
             self.settle_all();

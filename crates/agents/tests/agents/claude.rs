@@ -55,6 +55,7 @@ fn room(api: &Api) -> Room {
     let folder = room.folder.path().join("claude");
     std::fs::create_dir(&folder).unwrap();
     std::os::unix::fs::symlink(installed, folder.join("node_modules")).unwrap();
+    trust(&folder, &room.project());
     let own = [
         ("CLAUDE_OFFLINE_DIR", folder.into_os_string()),
         ("CLAUDE_OFFLINE_URL", OsString::from(&api.url)),
@@ -63,6 +64,19 @@ fn room(api: &Api) -> Room {
     ];
     room.config.environment.extend(own.map(|(name, value)| (OsString::from(name), value)));
     room
+}
+
+/// Has the user trust the project: otherwise Claude Code ignores what is allowed in its files.
+fn trust(folder: &Path, project: &Path) {
+    let home = folder.join("home");
+    std::fs::create_dir(&home).unwrap();
+    let project = project.canonicalize().unwrap().into_os_string().into_string().unwrap();
+    let state = json!({
+        "hasCompletedOnboarding": true,
+        "customApiKeyResponses": {"approved": ["sk-ant-standin"], "rejected": []},
+        "projects": {project: {"hasTrustDialogAccepted": true}},
+    });
+    std::fs::write(home.join(".claude.json"), state.to_string()).unwrap();
 }
 
 impl Guest {

@@ -76,7 +76,7 @@ pub(super) fn pong(request: Option<&Value>) -> Utf8Bytes {
 }
 
 /// Whether a message was refused for its size.
-pub(super) fn is_too_large(error: &axum::Error) -> bool {
+pub(crate) fn is_too_large(error: &axum::Error) -> bool {
     let mut cause = error.source();
     while let Some(error) = cause {
         if error.to_string().contains("too long") || error.to_string().contains("too large") {
