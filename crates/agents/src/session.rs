@@ -38,6 +38,10 @@ const GRACE: Duration = Duration::from_millis(200);
 /// pictures.
 const HISTORY_BYTES: usize = 32 << 20;
 
+/// How long the client for which a conversation was begun may take to come in. It does at once, unless
+/// it is gone.
+const FIRST_TIME: Duration = Duration::from_secs(10);
+
 /// Everything that can happen to a conversation from outside.
 #[derive(Debug)]
 pub(crate) enum Message {
@@ -109,8 +113,8 @@ pub(crate) struct Session {
     opening: Opening,
     /// Whether it was tried the other way already.
     is_second_try: bool,
-    /// Whether a signal was sent that may have ended the process.
-    is_signalled: bool,
+    /// When a signal was sent that may end the process.
+    signalled: Option<Instant>,
     waiting: HashMap<String, Waiting>,
     asked: HashMap<String, Asked>,
     requests: u64,
@@ -140,7 +144,7 @@ impl Session {
             process: None,
             opening: Opening::default(),
             is_second_try: false,
-            is_signalled: false,
+            signalled: None,
             waiting: HashMap::new(),
             asked: HashMap::new(),
             requests: 0,
@@ -241,17 +245,21 @@ impl Session {
 
     /// When something is to happen by itself, if at all.
     fn due(&self) -> Option<Instant> {
-        let idle = (self.log.readers() == 0).then(|| self.idle_since + self.config.idle_ttl);
-        self.asked.values().map(|it| it.until).chain(idle).min()
+        self.asked.values().map(|it| it.until).chain(self.idle_until()).min()
+    }
+
+    /// When it ends because nobody is there.
+    fn idle_until(&self) -> Option<Instant> {
+        let ttl = self.config.idle_ttl;
+        let ttl = if self.is_fresh { ttl.max(FIRST_TIME) } else { ttl };
+        (self.log.readers() == 0).then(|| self.idle_since + ttl)
     }
 
     fn tick(&mut self) -> Flow {
         let now = Instant::now();
         self.give_up(now);
-        if self.log.readers() == 0 && self.idle_since + self.config.idle_ttl <= now {
-            return Flow::Over;
-        }
-        Flow::Go
+        let is_over = self.idle_until().is_some_and(|it| it <= now);
+        if is_over { Flow::Over } else { Flow::Go }
     }
 
     /// Starts the process for the conversation, or says why it cannot.
@@ -267,7 +275,7 @@ impl Session {
             environment: &environment,
         };
         self.opening = Opening::default();
-        self.is_signalled = false;
+        self.signalled = None;
         match Process::start(&start) {
             Ok(process) => {
                 self.process = Some(process);

@@ -1,6 +1,7 @@
 //! What becomes of what the process lets hear: most of it is passed on as it is.
 
 use std::mem;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -18,6 +19,9 @@ const MISSING: &str = "No conversation found with session ID";
 
 /// What it says, behind the number, when it is to begin one that is.
 const STORED: &str = "is already in use";
+
+/// How long after a signal the end of a process is taken for its effect. Claude Code ends at once.
+const SIGNAL_TIME: Duration = Duration::from_secs(10);
 
 /// The tool by which it asks the user something.
 const QUESTIONS: &str = "AskUserQuestion";
@@ -182,7 +186,7 @@ impl Session {
         {
             return self.try_again();
         }
-        if self.is_signalled {
+        if self.signalled.is_some_and(|it| it.elapsed() < SIGNAL_TIME) {
             self.settle_all();
             let flow = self.spawn();
             if flow == Flow::Go {

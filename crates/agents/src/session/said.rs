@@ -131,7 +131,7 @@ impl Session {
     pub(super) fn signal(&mut self, client: ClientId) {
         if let Some(process) = &self.process {
             process.interrupt();
-            self.is_signalled = true;
+            self.signalled = Some(Instant::now());
         }
         self.interrupted(client);
     }

@@ -14,7 +14,7 @@ use crate::support::home;
 const PATIENCE_MS: u64 = 25_000;
 
 /// A file of what runs Claude Code offline.
-fn standin(file: &str) -> PathBuf {
+pub(crate) fn standin(file: &str) -> PathBuf {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/standin");
     let path = shared.join(file);
     assert!(path.exists(), "`{}` runs Claude Code offline: it is missing", path.display());
@@ -23,13 +23,13 @@ fn standin(file: &str) -> PathBuf {
 
 /// The stand-in of its API, ended when this is dropped. Not the one that the program would start by
 /// itself: that one complains on the very terminal we look at.
-struct Api {
+pub(crate) struct Api {
     child: Child,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Api {
-    fn start() -> Api {
+    pub(crate) fn start() -> Api {
         let mut command = Command::new("python3");
         command.arg(standin("messages_api.py")).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("starting the stand-in of the API");
@@ -48,7 +48,7 @@ impl Drop for Api {
 }
 
 /// Where it was installed.
-fn installed() -> PathBuf {
+pub(crate) fn installed() -> PathBuf {
     let home = PathBuf::from(std::env::var_os("HOME").unwrap());
     let folder = home.join(".cache/claude-offline/node_modules");
     assert!(folder.exists(), "`cargo xtask test` installs Claude Code first");

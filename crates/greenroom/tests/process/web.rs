@@ -2,6 +2,7 @@
 
 mod abuse;
 mod carryon;
+mod chat;
 mod guard;
 mod lag;
 mod logins;
