@@ -54,6 +54,16 @@ impl Room {
     }
 }
 
+impl Drop for Room {
+    fn drop(&mut self) {
+        // What is being saved in the background may come in between.
+        let from = std::time::Instant::now();
+        while std::fs::remove_dir_all(self.folder.path()).is_err() && self.folder.path().exists() {
+            assert!(from.elapsed() < PATIENCE, "the folder of a test cannot be removed");
+        }
+    }
+}
+
 /// An agent that shows its arguments and every line it gets.
 pub(crate) const ECHO: &str = r#"
     echo "{\"type\":\"args\",\"args\":\"$*\"}"
