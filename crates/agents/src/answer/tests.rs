@@ -1,3 +1,5 @@
+//! Answers in all shapes, and what Claude Code gets of them.
+
 use super::*;
 
 /// What a request was about.

@@ -1,3 +1,5 @@
+//! Positions in the log: who gets what, and who has missed something.
+
 use serde_json::json;
 
 use super::*;

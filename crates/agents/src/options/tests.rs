@@ -1,3 +1,5 @@
+//! Arguments, and the words for modes.
+
 use super::*;
 
 #[test]

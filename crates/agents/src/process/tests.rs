@@ -1,3 +1,5 @@
+//! Real processes: what they print, how they end, and what is left of them.
+
 use std::time::Instant;
 
 use super::*;

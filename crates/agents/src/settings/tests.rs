@@ -1,3 +1,5 @@
+//! Files of settings, changed and left alone.
+
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;

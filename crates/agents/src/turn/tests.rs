@@ -1,3 +1,5 @@
+//! Turns in all shapes, and what Claude Code gets of them.
+
 use super::*;
 
 #[track_caller]

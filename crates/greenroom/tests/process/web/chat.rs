@@ -153,7 +153,7 @@ fn whatever_a_browser_sends_is_text_or_refused() {
 }
 
 #[test]
-fn strangers_and_links_to_one_session_do_not_reach_an_agent() {
+fn strangers_do_not_reach_an_agent() {
     let site = scripted(ECHO);
     let path = "/ws/claude-stream";
     let bearer = site.bearer();
