@@ -49,6 +49,10 @@ const MAX_NEWCOMERS: usize = 64;
 /// How long what was sent may be on its way before a connection counts as broken.
 const ON_THE_WAY: Duration = Duration::from_secs(20);
 
+/// How much the system keeps of what was sent. More would be stale by the time a slow browser has it,
+/// and a ping behind it late.
+const SEND_BUFFER: usize = 256 << 10;
+
 /// How long to wait when the system is out of descriptors: long enough not to spin.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -241,6 +245,7 @@ async fn connection(stream: TcpStream, acceptor: Option<TlsAcceptor>, router: Ro
     stream.set_nodelay(true).unwrap_or_default();
     let millis = u32::try_from(ON_THE_WAY.as_millis()).unwrap_or(u32::MAX);
     rustix::net::sockopt::set_tcp_user_timeout(&stream, millis).unwrap_or_default();
+    rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_BUFFER).unwrap_or_default();
     match acceptor {
         None => serve(stream, router, &wire).await,
         Some(acceptor) => match first_byte(&stream).await {

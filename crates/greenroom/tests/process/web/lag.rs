@@ -19,8 +19,6 @@ fn a_browser_that_never_reads_costs_the_others_nothing() {
     ));
     let (mut stopped, id) = site.pty("provider=flood");
     let (mut reading, _) = site.pty(&format!("session_id={id}"));
-    // What the system keeps for it is little, so that the daemon must keep the rest, or not.
-    rustix::net::sockopt::set_socket_recv_buffer_size(stopped.0.get_ref(), 4096).unwrap();
     let before = greenroom_testkit::process::memory_kib(site.daemon.pid());
     reading.type_in("go\n");
     reading.until("the-end");
