@@ -1,11 +1,12 @@
-// The real Claude Code behind the door's own chat, offline. With CHAT=door, once the door serves one.
+// The real Claude Code behind the door's own chat, offline.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, OFFLINE, test } from './house';
+import { doorHasChat, expect, OFFLINE, test } from './house';
 
 test.use({ claude: 'real' });
-test.skip(process.env['CHAT'] !== 'door' || !existsSync(OFFLINE), 'needs the door’s chat and what runs Claude Code offline');
+test.skip(!existsSync(OFFLINE), 'needs what runs Claude Code offline');
+test.beforeEach(async ({ house, inside }) => test.skip(!(await doorHasChat(inside, house.url)), 'the door has no chat'));
 
 test('a permission card decides what the real Claude Code does', async ({ house, inside }) => {
   test.setTimeout(120_000);

@@ -85,3 +85,28 @@ test('a bell is seen until somebody looks', async ({ house, inside }) => {
   await terminal(inside);
   await expect(inside).not.toHaveTitle(/^\(1\)/);
 });
+
+test('who looks elsewhere and asked for it is told of a bell and an end', async ({ house, inside, context }) => {
+  await context.grantPermissions(['notifications'], { origin: house.url });
+  await house.session('caller', '/bin/sh', '-c', 'read x; printf "\\007"; read x; exit 4');
+  await inside.evaluate(() => {
+    const seen: string[] = [];
+    Object.assign(window, { seen });
+    window.Notification = class {
+      static permission = 'granted';
+      static requestPermission = () => Promise.resolve('granted');
+      constructor(title: string, options: { body: string }) {
+        seen.push(`${title}: ${options.body}`);
+      }
+    } as unknown as typeof Notification;
+    document.hasFocus = () => false;
+  });
+  const seen = () => inside.evaluate(() => (window as unknown as { seen: string[] }).seen);
+  await inside.locator('.card').waitFor();
+  await inside.getByRole('button', { name: 'Notifications' }).click();
+  await expect(inside.getByRole('status').filter({ hasText: 'You will be told' })).toBeVisible();
+  await house.greenroom('send', 'caller', '', '--enter');
+  await expect.poll(seen).toEqual(['caller: rings']);
+  await house.greenroom('send', 'caller', '', '--enter');
+  await expect.poll(seen).toEqual(['caller: rings', 'caller: ended with 4']);
+});

@@ -149,6 +149,12 @@ export async function serveDist(context: BrowserContext): Promise<void> {
   });
 }
 
+/** Whether the door serves conversations itself. */
+export async function doorHasChat(page: Page, url: string): Promise<boolean> {
+  const answer = await page.request.get(`${url}/ws/claude-stream`);
+  return answer.status() !== 404;
+}
+
 interface Fixtures {
   /** Who plays the agent in conversations. */
   claude: 'fake' | 'real';
