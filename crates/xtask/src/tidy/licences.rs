@@ -11,9 +11,6 @@ use super::checkout::Checkout;
 const ALLOWED: &[&str] = &[
     "(MIT OR Apache-2.0) AND Unicode-3.0",
     "0BSD OR MIT OR Apache-2.0",
-    "<<<<<<< HEAD",
-    "=======",
-    ">>>>>>> a280d08 (A slow browser is not let go of for what waits in the system's buffers)",
     "Apache-2.0",
     "Apache-2.0 / MIT",
     "Apache-2.0 AND ISC",
