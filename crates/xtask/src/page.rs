@@ -16,7 +16,8 @@ use crate::workspace::{cargo, root, run as run_command, target};
 pub(crate) fn build() -> Result<()> {
     let web = folder()?;
     if !is_installed(&web) {
-        npm(&["ci", "--no-audit", "--no-fund"])?;
+        // Not `ci`: it insists on packages for every other platform, which not every registry has.
+        npm(&["install", "--no-save", "--no-audit", "--no-fund"])?;
     }
     npm(&["run", "build"])
 }

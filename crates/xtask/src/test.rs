@@ -27,7 +27,7 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
     let begin = Instant::now();
     needs::install()?;
     // Before cargo's: the program carries the page.
-    step("npm ci && npm run build (in web/)", page::build)?;
+    step("npm install && npm run build (in web/)", page::build)?;
     step("npm test (in web/)", page::test)?;
     for (arguments, rustdoc_flags) in STEPS {
         cargo_step(arguments, rustdoc_flags)?;
