@@ -405,7 +405,7 @@ mod tests {
         seat.offer(&piece(3, "abc"), 100);
         seat.offer(&piece(5, "de"), 100);
         seat.saw(3);
-        seat.offer(&piece(2, "old"), 100);
+        seat.offer(&piece(2, "ol"), 100);
         assert!(matches!(seat.take(), Some(Item::Printed(it, 3)) if it.end == 5));
         assert!(seat.take().is_none());
     }

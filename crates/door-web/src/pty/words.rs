@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(resized(r#"{"type":"resize","rows":40,"cols":120}"#), (120, 40));
         assert_eq!(resized(r#"{"type":"resize"}"#), (80, 24));
         assert_eq!(resized(r#"{"type":"resize","rows":0,"cols":-5}"#), (1, 1));
-        assert_eq!(resized(r#"{"type":"resize","rows":1e999,"cols":99999}"#).0, 500);
+        assert_eq!(resized(r#"{"type":"resize","rows":1e300,"cols":99999}"#), (500, 500));
         assert_eq!(resized(r#"{"type":"resize","rows":"x","cols":30.7}"#), (30, 24));
     }
 }

@@ -90,6 +90,14 @@ fn every_key_can_be_set() {
     assert_eq!(config.attach.detach_key.to_string(), "ctrl+a");
     assert_eq!(config.kill_grace, Duration::from_millis(250));
     assert_eq!((config.limits.sessions, config.limits.connections), (10, 20));
+    assert!(config.web.enabled && config.web.expose && config.web.metrics && config.carryon_compat);
+    assert_eq!((config.web.auth, config.web.tls), (WebAuth::Password, Some(true)));
+    assert_eq!(
+        (config.web.certificate.to_str(), config.web.key.to_str()),
+        (Some("/c"), Some("/k"))
+    );
+    assert_eq!(config.websocket.chat_idle_ttl, Duration::from_secs(4));
+    assert_eq!(config.websocket.claude_command, ["claude", "--debug"]);
     assert_eq!(config.retention.max_bytes, 3_000_000);
     assert_eq!(config.holder_keep_bytes, 4 << 20);
     assert_eq!((config.logs.level, config.logs.max_bytes), (LevelFilter::TRACE, 2 << 20));
