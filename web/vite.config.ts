@@ -8,8 +8,19 @@ import { defineConfig } from 'vite';
 /** Where `npm run dev` finds a running web door. */
 const DOOR = process.env['GREENROOM_WEB'] ?? 'http://127.0.0.1:8384';
 
+/** What the page allows itself, besides what the door allows it: no style that is written as text. */
+const POLICY = "script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; object-src 'none'";
+
 export default defineConfig({
   base: './',
+  plugins: [
+    {
+      name: 'policy',
+      // While developing, styles are written as text.
+      apply: 'build',
+      transformIndexHtml: () => [{ tag: 'meta', attrs: { 'http-equiv': 'Content-Security-Policy', content: POLICY }, injectTo: 'head-prepend' }],
+    },
+  ],
   build: {
     target: 'es2022',
     assetsInlineLimit: 0,

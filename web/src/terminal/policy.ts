@@ -4,9 +4,12 @@
 
 const create = document.createElement.bind(document);
 
-/** A `<style>` whose text goes into a sheet the document adopts for as long as the element is in it. */
-function adoptedStyle(): HTMLStyleElement {
-  const element = create('style');
+/**
+ * What takes the place of a `<style>`: its text goes into a sheet that the document adopts until the
+ * element is removed. A template, since even an empty `<style>` breaks the policy.
+ */
+function adoptedStyle(): HTMLElement {
+  const element = create('template');
   const sheet = new CSSStyleSheet();
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
   let text = '';

@@ -1,12 +1,11 @@
 // Who comes in, and to what: logins and share links, and what strangers' words may not do.
 
-import { expect, serveDist, shown, terminal, test, type, watch } from './house';
+import { expect, shown, terminal, test, type, watch } from './house';
 import type { Browser, BrowserContext, Page } from '@playwright/test';
 
 async function stranger(browser: Browser): Promise<{ context: BrowserContext; page: Page; faults: string[] }> {
   const context = await browser.newContext();
   await context.addInitScript(() => localStorage.setItem('greenroom.reader', 'true'));
-  if (process.env['PAGE'] === 'dist') await serveDist(context);
   const page = await context.newPage();
   return { context, page, faults: watch(page) };
 }

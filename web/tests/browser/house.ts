@@ -1,17 +1,15 @@
 // A house of its own for each test: a daemon in a folder of its own, its web door on a free port, and
 // a page that is logged in. Nothing of it is left when the test is over.
 //
-// The program is the one that GREENROOM names, or that of the target folder. With PAGE=dist the page is
-// taken from the dist folder, under a policy stricter than the door's, so that the program need not be
-// built anew after each change.
+// The program is the one that GREENROOM names, or that of the target folder; it carries the page.
 
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, test as base, type BrowserContext, type Page } from '@playwright/test';
+import { expect, test as base, type Page } from '@playwright/test';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -135,20 +133,6 @@ export async function terminal(page: Page): Promise<void> {
   await page.locator('.xterm-helper-textarea').first().waitFor({ state: 'attached' });
 }
 
-const DIST = join(ROOT, 'web/dist');
-const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'self'";
-const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml', '.woff2': 'font/woff2' };
-
-/** Takes the page's files from the dist folder instead of the program. */
-export async function serveDist(context: BrowserContext): Promise<void> {
-  const isFile = (url: URL) => existsSync(join(DIST, url.pathname));
-  await context.route(isFile, async (route) => {
-    const { pathname } = new URL(route.request().url());
-    const file = join(DIST, pathname === '/' ? 'index.html' : pathname);
-    await route.fulfill({ path: file, contentType: TYPES[extname(file)] ?? 'text/plain', headers: { 'content-security-policy': POLICY } });
-  });
-}
-
 /** Whether the door serves conversations itself. */
 export async function doorHasChat(page: Page, url: string): Promise<boolean> {
   const answer = await page.request.get(`${url}/ws/claude-stream`);
@@ -189,7 +173,6 @@ export const test = base.extend<Fixtures>({
     await context.addInitScript(() => {
       if (localStorage.getItem('greenroom.reader') === null) localStorage.setItem('greenroom.reader', 'true');
     });
-    if (process.env['PAGE'] === 'dist') await serveDist(context);
     await use(context);
   },
   inside: async ({ page, house }, use) => {

@@ -1,4 +1,4 @@
-import { expect, serveDist, shown, terminal, test, type } from './house';
+import { expect, shown, terminal, test, type } from './house';
 
 test('what is typed is seen, and comes from the session', async ({ house, inside }) => {
   const uuid = await house.session('work');
@@ -68,7 +68,6 @@ test('two browsers see and type into one session', async ({ house, inside, brows
   await terminal(inside);
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   await context.addInitScript(() => localStorage.setItem('greenroom.reader', 'true'));
-  if (process.env['PAGE'] === 'dist') await serveDist(context);
   const other = await context.newPage();
   await other.goto(house.open);
   await other.goto(`${house.url}/#/terminal/${uuid}`);
