@@ -88,7 +88,7 @@ async fn who_comes_back_gets_what_was_said_meanwhile() {
 }
 
 #[tokio::test]
-async fn idle_ones_end_and_working_ones_do_not() {
+async fn an_idle_one_ends_and_its_number_is_good_for_another() {
     let mut room = Room::scripted(ECHO);
     room.config.idle_ttl = Duration::ZERO;
     let chats = room.chats();
@@ -144,4 +144,24 @@ async fn many_who_come_at_once_share_one_agent() {
     resumed.sort_unstable();
     assert_eq!(resumed, [false, true, true]);
     assert_eq!(chats.list().len(), 1);
+}
+
+#[tokio::test]
+async fn one_that_works_alone_goes_on_until_it_is_done() {
+    // It says something five times a second for four seconds, then nothing.
+    let work = r#"
+        read first
+        for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+            echo "{\"type\":\"step\",\"n\":$i}"; sleep 0.2
+        done
+        echo done > finished; cat >/dev/null"#;
+    let mut room = Room::scripted(work);
+    room.config.idle_ttl = Duration::from_secs(2);
+    let chats = room.chats();
+    let mut guest = Guest::join(&chats, &[]).await;
+    guest.turn("go").await;
+    guest.until("step", "").await;
+    drop(guest);
+    until("it ends by itself", || chats.list().is_empty()).await;
+    assert!(room.project().join("finished").exists(), "it was ended at work");
 }

@@ -1,11 +1,12 @@
 //! Conversations with agents: the real Claude Code, and scripts that behave worse.
 
-use greenroom_testkit::Home;
+use greenroom_testkit::{Home, eventually};
 use serde_json::{Value, json};
 use tungstenite::Message;
 
 use super::{Site, Socket};
 use crate::claude::{Api, installed, standin};
+use crate::support::call;
 
 /// An agent that shows every line it gets.
 const ECHO: &str =
@@ -164,4 +165,55 @@ fn strangers_do_not_reach_an_agent() {
     assert_eq!(site.try_socket(path, &[("Origin", &own)]).err(), Some(401));
     let listed = site.owner("GET /api/sessions").json();
     assert_eq!(listed["sessions"], json!([]), "nobody started anything");
+}
+
+/// Whether a process is there and has not ended.
+fn is_alive(pid: u64) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    !stat.is_empty() && !stat.contains(") Z ")
+}
+
+#[test]
+fn an_agent_ends_with_its_daemon_however_that_ends() {
+    let echo = format!("echo \"{{\\\"type\\\":\\\"pid\\\",\\\"pid\\\":$$}}\"; {ECHO}");
+    let mut site = scripted(&echo);
+    let (mut socket, _) = site.chat("");
+    let pid = socket.of_type("pid")["pid"].as_u64().unwrap();
+    site.restart();
+    eventually("the agent of a killed daemon is gone", || !is_alive(pid));
+    let (mut socket, _) = site.chat("");
+    let pid = socket.of_type("pid")["pid"].as_u64().unwrap();
+    call(&mut site.home.connect(), "daemon.stop", json!({}));
+    assert!(matches!(socket.closed().0, 1000 | 1001));
+    eventually("the agent of a stopped daemon is gone", || !is_alive(pid));
+}
+
+#[test]
+fn a_browser_that_does_not_read_costs_the_others_nothing() {
+    // Sixty megabytes in lines of a kilobyte.
+    let flood = format!(
+        "line=$(head -c 1000 /dev/zero | tr '\\0' x); read first; i=0
+         while [ $i -lt 60000 ]; do echo \"{{\\\"type\\\":\\\"x\\\",\\\"n\\\":$i,\\\"x\\\":\\\"$line\\\"}}\"; i=$((i + 1)); done
+         {ECHO}"
+    );
+    let site = scripted(&flood);
+    let (mut quick, connected) = site.chat("");
+    let id = connected["session_id"].as_str().unwrap();
+    let (mut slow, _) = site.chat(&format!("session_id={id}"));
+    quick.turn("go");
+    let mut next = 0;
+    while next < 60_000 {
+        let message = quick.json("a line");
+        if message["subtype"] == "lagged" {
+            next += message["missed"].as_u64().unwrap();
+            continue;
+        }
+        assert_eq!(message["n"], next, "in order, and nothing missed that was not said");
+        next += 1;
+    }
+    // Whoever was asleep is told what it missed, and goes on.
+    let lagged = slow.subtype("lagged");
+    assert!(lagged["missed"].as_u64().unwrap() > 1000, "{lagged}");
+    quick.turn("last");
+    slow.of_type("got");
 }
