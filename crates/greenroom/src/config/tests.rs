@@ -73,6 +73,25 @@ fn every_key_can_be_set() {
         [compat]
         ptywright = true
         carryon = true
+        [doors.web]
+        enabled = true
+        port = 0
+        expose = true
+        auth = "password"
+        password = "$2b$10$"
+        tls = "on"
+        certificate = "/c"
+        key = "/k"
+        hosts = ["room.example"]
+        metrics = true
+        [websocket]
+        history_bytes = 1
+        idle_ttl_secs = 2
+        max_sessions = 3
+        chat_idle_ttl_secs = 4
+        claude_command = "claude --debug"
+        providers.shell.command = "zsh"
+        providers.claude.command = ["claude"]
         [clipboard]
         write = true
         [environment]
@@ -102,7 +121,7 @@ fn every_key_can_be_set() {
     assert_eq!(config.holder_keep_bytes, 4 << 20);
     assert_eq!((config.logs.level, config.logs.max_bytes), (LevelFilter::TRACE, 2 << 20));
     assert_eq!(config.environment_pass, ["EDITOR", "_X1"]);
-    assert!(config.carryon_compat && config.clipboard_write && config.attach.literal_key.is_some());
+    assert!(config.clipboard_write && config.attach.literal_key.is_some());
     assert_eq!(config.given.len(), KEYS.len(), "this test sets every key");
 }
 
