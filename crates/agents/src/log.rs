@@ -43,6 +43,8 @@ struct Kept {
     frames: VecDeque<Arc<str>>,
     /// The number of the first one kept.
     first: u64,
+    /// The number of the first one ever: smaller ones are of an earlier log.
+    began: u64,
     bytes: usize,
     frames_max: usize,
     bytes_max: usize,
@@ -78,6 +80,7 @@ impl Log {
         let kept = Kept {
             frames: VecDeque::new(),
             first,
+            began: first,
             bytes: 0,
             frames_max: frames_max.max(1),
             bytes_max,
@@ -239,10 +242,9 @@ impl Kept {
             return Some(reader.own.pop_front().map(|(_, text)| text));
         }
         if reader.at < self.first {
-            let missed = self.first - reader.at;
+            // What an earlier log had after that, nobody can count.
+            let missed = (reader.at >= self.began).then_some(self.first - reader.at);
             reader.at = self.first;
-            // Numbers of an earlier log are as far away as that log is old.
-            let missed = (missed < NUMBERS_PER_MS * 1000).then_some(missed);
             return Some(Some(frames::lagged(missed).to_string().into()));
         }
         if reader.at < end {

@@ -21,11 +21,14 @@ const FORM_TIME: Duration = Duration::from_secs(5);
 /// What a form is for a person without scripts. `{}` is a message, and what to type.
 const LOGIN: &str = "<!doctype html><html lang=en><meta charset=utf-8>\
 <meta name=viewport content=\"width=device-width\"><title>greenroom: log in</title>\
-<style>body{font:1rem system-ui,sans-serif;margin:15vh auto;max-width:22rem;padding:0 1rem;\
-color-scheme:light dark}input,button{font:inherit;width:100%;box-sizing:border-box;padding:.5rem;\
-margin:.5rem 0}</style><h1>greenroom</h1><main><p role=status>{message}</p>\
+<link rel=stylesheet href=/login.css><h1>greenroom</h1><main><p role=status>{message}</p>\
 <form method=post action=/login><label>{what}<input type=password name={field} autofocus required \
 autocomplete=current-password></label><button>Log in</button></form></main></html>";
+
+/// How the form looks. A file of its own: no page of ours may have styles in its text.
+const LOGIN_STYLE: &str = "body{font:1rem system-ui,sans-serif;margin:15vh auto;max-width:22rem;\
+padding:0 1rem;color-scheme:light dark}input,button{font:inherit;width:100%;\
+box-sizing:border-box;padding:.5rem;margin:.5rem 0}";
 
 /// What is shown when the page was not built.
 const NOT_BUILT: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>greenroom</title>\
@@ -59,6 +62,11 @@ pub(crate) async fn file(State(site): State<Arc<Site>>, request: Request) -> Res
 /// The form, for browsers that came without the token.
 pub(crate) async fn login(State(site): State<Arc<Site>>) -> Response {
     form(&site, StatusCode::OK, "")
+}
+
+/// How the form looks.
+pub(crate) async fn login_style() -> Response {
+    ([(header::CONTENT_TYPE, "text/css")], LOGIN_STYLE).into_response()
 }
 
 fn form(site: &Site, status: StatusCode, message: &str) -> Response {

@@ -34,6 +34,7 @@ pub(crate) fn router(site: &Arc<Site>) -> Router {
         .route("/api/sessions/{id}", delete(api::end_session))
         .route("/metrics", get(api::metrics))
         .route("/login", get(pages::login).post(pages::log_in))
+        .route("/login.css", get(pages::login_style))
         .route("/logout", axum::routing::post(pages::log_out))
         .route("/ws/native", get(native::native))
         .route("/ws/pty", get(pty::pty))
@@ -137,9 +138,9 @@ fn harden(headers: &mut HeaderMap, host: &str, site: &Site) {
         (host, true) => format!(" wss://{host}"),
         (host, false) => format!(" ws://{host} wss://{host}"),
     };
-    // Styles may be in the page: the terminal makes its own. A program in WebAssembly draws pictures.
+    // A program in WebAssembly draws pictures.
     let policy = format!(
-        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; \
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
          img-src 'self' data: blob:; font-src 'self'; connect-src 'self'{sockets}; \
          manifest-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'self'; \
          frame-ancestors 'none'"

@@ -269,6 +269,13 @@ impl Session {
         matches!(self.life, Life::Running).then_some(self.child)
     }
 
+    /// Somebody ends this process. When the child is gone already, only its last bytes are left, and
+    /// whoever ends the process does not want them: perhaps no daemon can ever find it.
+    pub(crate) fn told_to_end(&mut self, grace: Duration) {
+        self.released |= matches!(self.life, Life::Ended(_));
+        self.kill(grace);
+    }
+
     /// Ends the child and all it started.
     pub(crate) fn kill(&mut self, grace: Duration) {
         let killing = Killing::begin(self.leader(), grace);

@@ -113,7 +113,7 @@ impl Holder {
     fn take_signals(&mut self) {
         while let Some(signal) = self.signals.next() {
             if signal != Signal::CHILD.as_raw() {
-                self.session.kill(GRACE);
+                self.session.told_to_end(GRACE);
             }
         }
         self.session.reap();

@@ -61,8 +61,11 @@ fn numbers_of_another_log_are_not_taken_for_ours() {
     log.push(&n("a"));
     log.enter(1, From::Seen(u64::MAX), &[]);
     assert_eq!(drain(&log, 1), [lagged, "a"]);
-    log.enter(2, From::Seen(7), &[]);
-    assert_eq!(drain(&log, 2), [lagged, "a"]);
+    let before = log.last() - 2;
+    for (client, seen) in [(2, 7), (3, before)] {
+        log.enter(client, From::Seen(seen), &[]);
+        assert_eq!(drain(&log, client), [lagged, "a"]);
+    }
     let later = Log::new(4, 1 << 20);
     assert!(later.last() + NUMBERS_PER_MS >= log.last());
 }

@@ -128,13 +128,16 @@ fn senseless_signals_do_nothing() {
 
 #[test]
 fn a_holder_told_to_end_ends_its_child_and_reports_it() {
-    let (holder, mut daemon, _) = started("echo ready; exec sleep 100");
+    let (mut holder, mut daemon, _) = started("echo ready; exec sleep 100");
     daemon.until("ready", Offset(0));
     // A hangup is the daemon's terminal's business and none of ours.
     assert!(greenroom_pty::kill(holder.pid(), 1));
     assert!(greenroom_pty::kill(holder.pid(), 15));
     assert_eq!(daemon.until_ended(Offset(7)).status, ExitStatus::Signal(1));
     assert!(lives(holder.pid()));
+    // Told again, it does not wait for anybody to take the last bytes.
+    assert!(greenroom_pty::kill(holder.pid(), 15));
+    assert!(holder.wait());
 }
 
 #[test]
