@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use crate::workspace::{cargo, cargo_command, root, run};
 
 /// The programs the tests start, each in the Debian package of the same name.
-const PACKAGED: &[&str] = &["strace", "tmux", "vim", "zsh"];
+const PACKAGED: &[&str] = &["chromium", "strace", "tmux", "vim", "zsh"];
 
 /// Other programs the tests start, and the Debian packages they are in.
 const IN_PACKAGES: &[(&str, &str)] = &[("ssh", "openssh-client"), ("sshd", "openssh-server")];

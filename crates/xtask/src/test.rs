@@ -20,8 +20,10 @@ const STEPS: &[(&str, &str)] = &[
     ("clippy --workspace --all-targets -- -D warnings", ""),
     ("doc --workspace --no-deps", "-D warnings"),
     ("test --doc --workspace", ""),
-    ("nextest run --workspace --no-fail-fast", ""),
 ];
+
+/// The tests, whose summary closes the output.
+const TESTS: &str = "nextest run --workspace --no-fail-fast";
 
 pub(crate) fn run(_: &[String]) -> Result<()> {
     let begin = Instant::now();
@@ -32,6 +34,8 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
     for (arguments, rustdoc_flags) in STEPS {
         cargo_step(arguments, rustdoc_flags)?;
     }
+    step("cargo xtask browser", || page::browser(&[]))?;
+    cargo_step(TESTS, "")?;
     step("cargo xtask tidy", || tidy::run(&[]))?;
     step("what the tests left behind", nothing_is_left)?;
     eprintln!("==> all passed, {:.1} s", begin.elapsed().as_secs_f64());
