@@ -24,7 +24,7 @@ use crate::auth::Who;
 use crate::beat::Beat;
 use crate::listen::Site;
 use crate::metrics::{Counted, count};
-use crate::native::{GOING, REFUSED, bounded, close};
+use crate::native::{GOING, LATER, REFUSED, TOO_MANY, bounded, close};
 use crate::pty::is_too_large;
 
 /// How many messages of a conversation are kept for clients that come back, as the contract has it.
@@ -70,6 +70,9 @@ pub(crate) async fn chat(
     let pairs = query.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let request = Request::from_query(pairs);
     bounded(upgrade, MESSAGE_MAX).on_upgrade(move |socket| async move {
+        let Some(_open) = site.door.sockets.open(&who) else {
+            return close(socket, LATER, TOO_MANY).await;
+        };
         let _counted = Counted::new(&site.door.metrics.sockets);
         let client = site.door.chats.join(request).await;
         converse(&site, &who, socket, client).await;

@@ -14,11 +14,13 @@ use crate::metrics::Metrics;
 use crate::pace::Pace;
 use crate::secret::Secret;
 use crate::shares::{Share, Shares};
+use crate::sockets::Sockets;
 use crate::{Around, Options, chat, kept, made};
 
 /// The door: what all its listeners and connections share.
 pub struct Door {
     pub(crate) engine: Engine,
+    pub(crate) sockets: Sockets,
     options: Mutex<Arc<Options>>,
     pub(crate) around: Around,
     pub(crate) token: Secret,
@@ -46,6 +48,7 @@ impl Door {
         let chats = Chats::new(chat::config(&options, &engine, &around.state));
         let door = Door {
             engine,
+            sockets: Sockets::default(),
             options: Mutex::new(Arc::new(options)),
             around,
             token,

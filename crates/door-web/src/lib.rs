@@ -33,6 +33,7 @@ mod routes;
 mod scope;
 mod secret;
 mod shares;
+mod sockets;
 mod tls;
 
 use std::borrow::Cow;

@@ -38,6 +38,12 @@ pub(crate) const GOING: u16 = 1001;
 /// Closing: this may not be done any more.
 pub(crate) const REFUSED: u16 = 1008;
 
+/// Closing: there are too many for now.
+pub(crate) const LATER: u16 = 1013;
+
+/// What is said then.
+pub(crate) const TOO_MANY: &str = "too many WebSockets are open";
+
 /// Closing: it is our fault.
 const FAULT: u16 = 1011;
 
@@ -57,6 +63,9 @@ pub(crate) async fn native(
     upgrade: WebSocketUpgrade,
 ) -> Response {
     bounded(upgrade, MESSAGE).on_upgrade(move |socket| async move {
+        let Some(_open) = site.door.sockets.open(&who) else {
+            return close(socket, LATER, TOO_MANY).await;
+        };
         let _counted = Counted::new(&site.door.metrics.sockets);
         let name = format!("web, {}", wire.peer);
         match site.door.around.native.open(&name, who.rights()) {

@@ -23,7 +23,7 @@ use crate::history::{self, anew};
 use crate::hub::{Guest, Item};
 use crate::listen::{Site, Wire};
 use crate::metrics::{Counted, count};
-use crate::native::{GOING, REFUSED, bounded, close};
+use crate::native::{GOING, LATER, REFUSED, TOO_MANY, bounded, close};
 use opening::{Opened, Opening};
 pub(crate) use words::is_too_large;
 use words::{Said, Speaker};
@@ -52,6 +52,9 @@ pub(crate) async fn pty(
 ) -> Response {
     let opening = Opening::new(query);
     bounded(upgrade, MESSAGE).on_upgrade(move |socket| async move {
+        let Some(_open) = site.door.sockets.open(&who) else {
+            return close(socket, LATER, TOO_MANY).await;
+        };
         let _counted = Counted::new(&site.door.metrics.sockets);
         let caller = site.door.caller(&who, &format!("ws/pty, {}", wire.peer));
         match opening.open(&site.door, &caller).await {

@@ -23,7 +23,7 @@ use crate::history::{LINES, anew};
 use crate::hub::{Guest, Item};
 use crate::listen::{Site, Wire};
 use crate::metrics::{Counted, count};
-use crate::native::{GOING, bounded, close};
+use crate::native::{GOING, LATER, TOO_MANY, bounded, close};
 use crate::routes;
 
 /// The largest message: a large paste.
@@ -58,6 +58,9 @@ pub(crate) async fn raw(site: Arc<Site>, request: Request) -> Response {
         Err(refused) => return refused.into_response(),
     };
     bounded(upgrade, MESSAGE).on_upgrade(move |socket| async move {
+        let Some(_open) = site.door.sockets.open(&who) else {
+            return close(socket, LATER, TOO_MANY).await;
+        };
         let _counted = Counted::new(&site.door.metrics.sockets);
         let caller = site.door.caller(&who, &format!("web, {}", wire.peer));
         match join(&site, &caller, &wanted).await {

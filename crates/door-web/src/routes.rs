@@ -92,8 +92,10 @@ fn pass(site: &Site, wire: &Wire, request: &mut Request, host: &str) -> Result<(
     if origin == Origin::Foreign && (upgrade || !safe) {
         return forbidden("another site's page may not do this");
     }
-    let who = auth::who(&site.door, &site.place.auth, request.headers(), request.uri(), upgrade);
     let path = request.uri().path();
+    // A token in an address is for those who can say it nowhere else, and that is WebSockets.
+    let said = upgrade && !path.starts_with("/api/") && path != "/metrics";
+    let who = auth::who(&site.door, &site.place.auth, request.headers(), request.uri(), said);
     let private = upgrade || PRIVATE.iter().any(|it| path.starts_with(it));
     let Some(who) = who else {
         let carryon = site.place.flavour == Flavour::Carryon;

@@ -32,6 +32,9 @@ const LOOKING: &[&str] = &[
     "request.cancel",
 ];
 
+/// What of answers a visitor does not get.
+const HIDDEN: &[&str] = &["holderSocket", "home", "socket", "pid", "holderPid"];
+
 /// What who types may ask as well.
 const TYPING: &[&str] = &["session.send", "session.key", "session.resize", "session.signal"];
 
@@ -43,6 +46,12 @@ const MAX_STREAMS: usize = 1024;
 
 /// The longest frame of a visitor's: whatever they paste fits.
 const MAX_FRAME: usize = 4 << 20;
+
+/// How many bytes of our own answers wait for a visitor who does not read.
+const MAX_ANSWERS: usize = 64 << 10;
+
+/// How much of a method's name is said back.
+const MAX_NAME: usize = 64;
 
 /// What passes.
 pub(crate) struct Scope {
@@ -93,6 +102,9 @@ impl Scope {
         if state.up.buffer().len() > MAX_FRAME {
             return Err(io::Error::other("a frame is too long"));
         }
+        if state.answers.len() > MAX_ANSWERS {
+            return Err(io::Error::other("the answers are not read"));
+        }
         Ok(Bytes::from(out))
     }
 
@@ -117,9 +129,12 @@ impl Scope {
         let method = request["method"].as_str().unwrap_or_default().to_owned();
         let allowed =
             LOOKING.contains(&method.as_str()) || self.write && TYPING.contains(&method.as_str());
-        if !allowed || !request.is_object() {
+        let is_request =
+            matches!(request.get("params"), None | Some(Value::Null | Value::Object(_)));
+        if !allowed || !is_request {
             let data = json!({"kind": "denied"});
-            let text = format!("not allowed: this link may not use `{method}`");
+            let name: String = method.chars().take(MAX_NAME).collect();
+            let text = format!("not allowed: this link may not use `{name}` like that");
             let answer = rpc::error(&request["id"], rpc::INTERNAL_ERROR, &text, &data);
             state.answers.extend(encode(kind::JSON_RPC, "", &answer).ok()?);
             // Something has to come back, for the answer to come with it.
@@ -130,8 +145,13 @@ impl Scope {
             request["params"] = json!({});
         }
         let params = request["params"].as_object_mut()?;
-        if method.starts_with("session.") && !params.contains_key("streamId") {
+        // Whatever they said: nothing else can be meant.
+        if method.starts_with("session.") {
             params.insert("sessionId".to_owned(), self.native.as_str().into());
+        }
+        let ours = |stream: &Value| stream.as_str().is_some_and(|it| state.streams.contains(it));
+        if params.get("streamId").is_some_and(|stream| !ours(stream)) {
+            params.remove("streamId");
         }
         if method == "session.attach" && !self.write {
             params.insert("readOnly".to_owned(), true.into());
@@ -178,12 +198,15 @@ impl Scope {
         {
             state.streams.insert(stream.to_owned());
         }
+        if let Some(result) = message["result"].as_object_mut() {
+            // Where things are on this machine is not theirs to know.
+            HIDDEN.iter().for_each(|name| drop(result.remove(*name)));
+        }
         if state.lists.remove(&message["id"].to_string()) && !message["result"].is_null() {
             let only = message["result"].take();
             message["result"] = json!([only]);
-            return encode(kind::JSON_RPC, "", message.to_string().as_bytes()).ok();
         }
-        again(frame)
+        encode(kind::JSON_RPC, "", message.to_string().as_bytes()).ok()
     }
 }
 

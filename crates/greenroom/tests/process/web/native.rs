@@ -1,7 +1,7 @@
 //! `/ws/native`: what the command line can do, a page can; who came by a link can do little of it.
 
 use greenroom_frame::binary::{FrameDecoder, encode, kind};
-use greenroom_testkit::create;
+use greenroom_testkit::{create, process};
 use serde_json::{Value, json};
 use tungstenite::Message;
 
@@ -111,6 +111,16 @@ fn who_came_by_a_link_sees_one_session_and_does_not_type() {
     // Whatever session it names, it gets the one.
     let read = page.call("session.read", json!({"sessionId": hidden["id"]})).unwrap();
     assert!(!read.to_string().contains("secret"), "{read}");
+    // Nor does it help to name a stream, nor to count sessions.
+    for method in ["session.read", "session.info", "session.attach", "session.scrollback"] {
+        for id in [hidden["id"].clone(), hidden["number"].clone(), json!("hidden")] {
+            let params = json!({"sessionId": id, "streamId": "stream-1", "uuid": hidden["uuid"]});
+            let answer = page.call(method, params).unwrap();
+            assert!(!answer.to_string().contains("secret"), "{method}: {answer}");
+            assert!(answer["id"].is_null() || answer["id"] == shown["id"], "{method}: {answer}");
+            assert!(answer["holderSocket"].is_null() && answer["pid"].is_null(), "{answer}");
+        }
+    }
     for method in [
         "session.create",
         "session.kill",
@@ -171,7 +181,46 @@ fn with_a_link_to_write_one_may_type_and_no_more() {
     page.until("typed\r\ntyped");
     page.call("session.send", json!({"sessionId": "hidden", "text": "sent\n"})).unwrap();
     page.until("sent\r\nsent");
+    let past = json!({"sessionId": "hidden", "streamId": "stream-1", "text": "sent\n"});
+    page.call("session.send", past).unwrap();
     assert!(page.call("session.kill", json!({})).is_err());
     assert!(page.call("session.create", json!({})).is_err());
     assert!(!crate::support::screen(&mut native, "hidden").contains("sent"));
+}
+
+#[test]
+fn a_visitor_takes_neither_all_sockets_nor_all_memory() {
+    let site = Site::new();
+    let mut native = site.home.connect();
+    create(&mut native, "shown", "exec cat");
+    let out = site.home.command(["share", "shown", "--json"]).output().unwrap();
+    let link: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let secret = link["open"].as_str().unwrap().split_once("#share=").unwrap().1;
+    let bearer = format!("Bearer {secret}");
+    let socket = || site.try_socket("/ws/native", &[("Authorization", &bearer)]).unwrap();
+    let mut open: Vec<Socket> = (0..128).map(|_| socket()).collect();
+    // Each has said something, so that each is counted.
+    for it in &mut open {
+        let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "greenroom.hello"});
+        let frame = encode(kind::JSON_RPC, "", hello.to_string().as_bytes()).unwrap();
+        it.0.send(Message::binary(frame)).unwrap();
+        it.next("an answer");
+    }
+    assert_eq!(socket().closed().0, 1013, "there are enough by this link");
+    Page::new(site.socket("/ws/native")).call("greenroom.hello", json!({})).unwrap();
+
+    // Answers that are not read do not pile up.
+    let daemon = native.hello().pid.unwrap();
+    let before = process::memory_kib(daemon);
+    let mut deaf = open.pop().unwrap();
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "x".repeat(900_000)});
+    let frame = encode(kind::JSON_RPC, "", request.to_string().as_bytes()).unwrap();
+    for _ in 0..100 {
+        if deaf.0.send(Message::binary(frame.clone())).is_err() {
+            break;
+        }
+    }
+    Page::new(site.socket("/ws/native")).call("greenroom.hello", json!({})).unwrap();
+    let grown = process::memory_kib(daemon).saturating_sub(before);
+    assert!(grown < 32 << 10, "the daemon grew by {grown} KiB");
 }
