@@ -14,7 +14,7 @@ use anyhow::{Context as _, Result, ensure};
 use greenroom_door::{Peer, Shutdown};
 use greenroom_door_carryon::{self as native, Applied, Local, Opening, Page, Told};
 use greenroom_door_web::{
-    Around, Auth, Door, Flavour, Listening, Native, Options, Place, Provider, Share,
+    Around, Auth, Door, Flavour, ListenError, Listening, Native, Options, Place, Provider, Share,
 };
 use greenroom_engine::{Engine, Info, Rights};
 use serde_json::{Value, json};
@@ -137,9 +137,12 @@ impl Web {
             let port = place.port == 0 || it.address().port() == place.port;
             port && it.place().expose == place.expose
         };
-        if own.as_ref().is_some_and(|it| !asked || same(it)) {
+        // What was configured since holds: whoever turns the token on means it.
+        let as_safe = |it: &Listening| it.place().auth == place.auth && it.place().tls == place.tls;
+        if own.as_ref().is_some_and(|it| as_safe(it) && (!asked || same(it))) {
             return Ok(());
         }
+        ensure!(!place.expose || place.auth != Auth::None, ListenError::Open);
         // The old one first: both may want one port.
         if let Some(before) = own.take() {
             before.stop().await;
