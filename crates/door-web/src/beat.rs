@@ -24,19 +24,29 @@ pub(crate) struct Beat {
     begin: Instant,
     /// The last sign, in milliseconds since the beginning.
     last: AtomicU64,
+    /// When it was asked last, likewise.
+    asked: AtomicU64,
     /// We are not listening, so its silence means nothing.
     deaf: AtomicBool,
 }
 
 impl Beat {
     pub(crate) fn new() -> Beat {
-        Beat { begin: Instant::now(), last: AtomicU64::new(0), deaf: AtomicBool::new(false) }
+        Beat {
+            begin: Instant::now(),
+            last: AtomicU64::new(0),
+            asked: AtomicU64::new(0),
+            deaf: AtomicBool::new(false),
+        }
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.begin.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
     /// Something came.
     pub(crate) fn sign(&self) {
-        let now = u64::try_from(self.begin.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.last.store(now, Ordering::Relaxed);
+        self.last.store(self.now(), Ordering::Relaxed);
     }
 
     /// Something was sent, from that moment on.
@@ -55,11 +65,38 @@ impl Beat {
         done
     }
 
-    /// When to ask next; false if the other end is gone instead.
+    /// When to ask next; false if the other end is gone instead. It may be dropped and called again:
+    /// a session that prints all the time does not put it off.
     pub(crate) async fn ask(&self) -> bool {
-        tokio::time::sleep(PING_EVERY).await;
+        let asked = Duration::from_millis(self.asked.load(Ordering::Relaxed));
+        tokio::time::sleep_until(self.begin + asked + PING_EVERY).await;
+        self.asked.store(self.now(), Ordering::Relaxed);
         let last = Duration::from_millis(self.last.load(Ordering::Relaxed));
         let silent = self.begin.elapsed().saturating_sub(last);
         silent < SILENCE || self.deaf.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_busy_session_does_not_put_it_off() {
+        let beat = Beat::new();
+        let mut asked = 0;
+        let alive = loop {
+            tokio::select! {
+                alive = beat.ask() => {
+                    asked += 1;
+                    if !alive {
+                        break alive;
+                    }
+                }
+                () = tokio::time::sleep(Duration::from_millis(100)) => {}
+            }
+            assert!(beat.begin.elapsed() < 2 * SILENCE);
+        };
+        assert!(!alive && asked == 3, "{asked}");
     }
 }
