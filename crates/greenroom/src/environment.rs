@@ -55,7 +55,8 @@ pub(crate) fn house_of_base() -> Option<PathBuf> {
         return None;
     }
     let base = env::var_os("CARRYON_BASE_DIR").filter(|it| !it.is_empty())?;
-    Some(PathBuf::from(base).join("greenroom"))
+    // As the command line itself reads it: from where it is started.
+    Some(std::path::absolute(base).ok()?.join("greenroom"))
 }
 
 /// The user's own tmux, if there is one, with the environment it has when they start it.

@@ -194,6 +194,11 @@ fn every_folder_is_a_world_of_its_own() {
     assert_eq!(other(&["stop"]), "Daemon stopped; sessions live on\n");
     assert!(says(&home, &["status"]).starts_with("Daemon is running"));
     assert!(other(&["ls"]).starts_with("beta "), "they are found again");
+    // Named from where one is, it is the same.
+    let mut near = command(&home, &["ls"]);
+    near.env_remove("GREENROOM_HOME").env("CARRYON_BASE_DIR", "other").current_dir(home.path());
+    let near = near.output().unwrap();
+    assert!(text(&near.stdout).starts_with("beta "), "{near:?}");
     other(&["kill", "beta"]);
     other(&["stop"]);
 }
