@@ -4,6 +4,7 @@
 //! no threads. One read gives one write, both ways: what a key costs is what the kernel asks for.
 
 mod bridge;
+mod direct;
 mod manners;
 mod notice;
 mod poll;

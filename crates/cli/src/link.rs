@@ -8,11 +8,15 @@
 
 mod attempt;
 
+use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::time::{Duration, Instant};
 
-use greenroom_client::{Connection, Error, ErrorKind, Event, Reach, Received, Refusal, Stream};
-use greenroom_model::Size;
+use bytes::{Buf as _, Bytes};
+use greenroom_client::{
+    Borrowed, Connection, Error, ErrorKind, Event, Reach, Received, Refusal, Stream, Tap,
+};
+use greenroom_model::{Offset, Size};
 use rustix::event::PollFlags;
 use serde_json::{Value, json};
 
@@ -147,13 +151,40 @@ impl<'a> Link<'a> {
     pub(crate) fn next_event(&mut self, now: Instant) -> Result<Option<Event>> {
         let State::Up(connection) = &mut self.state else { return Ok(None) };
         match connection.next_event() {
-            Ok(Some(event)) => {
+            Ok(Some(mut event)) => {
+                let seen = self.stream.seen(&event);
                 self.stream.note(&event);
+                if let Event::Output { bytes, .. } = &mut event {
+                    bytes.advance(seen);
+                }
                 Ok(Some(event))
             }
             Ok(None) => Ok(None),
             Err(error) => self.lost(error, now).map(|()| None),
         }
+    }
+
+    /// Asks for the session's terminal; only a daemon that is there can lend it.
+    pub(crate) fn borrow_terminal(&self) -> Borrowed {
+        match &self.state {
+            State::Up(connection) if !connection.has_unsent() && self.kept.is_empty() => {
+                Tap::borrow(&self.reach, &self.stream)
+            }
+            State::Up(_) | State::Down(_) => Borrowed::NotNow,
+        }
+    }
+
+    /// What can be drawn before the daemon tells of it.
+    pub(crate) fn look(&mut self, tap: &mut Tap) -> io::Result<Option<Bytes>> {
+        tap.look(&mut self.stream)
+    }
+
+    /// Tells of what was typed into the session's terminal when it had been seen up to there. A daemon
+    /// that is not there need not know.
+    pub(crate) fn tell_typed(&mut self, at: Offset, bytes: &[u8], now: Instant) -> Result<()> {
+        let State::Up(connection) = &mut self.state else { return Ok(()) };
+        let told = self.stream.tell_typed(connection, at, bytes);
+        told.or_else(|error| self.lost(error, now))
     }
 
     /// Types bytes, now or when the daemon is back.

@@ -25,6 +25,9 @@ const FIRST_PAUSE: Duration = Duration::from_millis(5);
 /// The longest pause: a person does not notice it.
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
+/// The socket beside the daemon's where it lends terminals.
+const TAPS: &str = "tap.sock";
+
 /// Folder permissions that let others put something else in the socket's place.
 const OTHERS_WRITE: u32 = 0o022;
 
@@ -45,6 +48,11 @@ impl Endpoint {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Where the same daemon lends terminals.
+    pub(crate) fn taps(&self) -> Endpoint {
+        Endpoint { path: self.path.with_file_name(TAPS) }
     }
 
     /// The process that listens, without speaking to it: it may not answer. A system that does not
@@ -104,7 +112,7 @@ impl Endpoint {
     }
 
     /// Connects to the socket if it is ours.
-    fn stream(&self) -> Result<UnixStream, Error> {
+    pub(crate) fn stream(&self) -> Result<UnixStream, Error> {
         self.check()?;
         let stream = UnixStream::connect(&self.path).map_err(|error| self.unreachable(error))?;
         stream.set_nonblocking(true).map_err(|error| self.unreachable(error))?;

@@ -9,6 +9,7 @@
 //! - [`Connection`] has the handshake, calls with deadlines, and events as they come;
 //! - [`Stream`] is one attached session: it knows the offset reached, so that a lost connection
 //!   goes on where it broke;
+//! - [`Tap`] is the session's terminal, lent to who is attached, so that a key needs no daemon;
 //! - [`Session`] is a session as the daemon lists it.
 //!
 //! Not here: the terminal of a person (`cli`), how a daemon is started (`greenroom`), which machines
@@ -25,6 +26,7 @@ mod reach;
 mod session;
 mod ssh;
 mod stream;
+mod tap;
 mod transport;
 mod tunnel;
 mod wait;
@@ -35,10 +37,12 @@ pub use error::{Error, ErrorKind, Refusal};
 pub use event::{Ended, Event};
 pub use far::Far;
 pub use greenroom_frame::binary::stream::RedrawReason;
+pub use greenroom_pty::take_short_turns;
 pub use machine::{BadMachine, Machine};
 pub use reach::Reach;
 pub use session::{Session, State};
 pub use ssh::Said;
 pub use stream::{AttachOptions, Lag, Stream};
+pub use tap::{Borrowed, Tap};
 pub use transport::Transport;
 pub use tunnel::{LINGER, PATIENCE, Tunnel};

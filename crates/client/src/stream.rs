@@ -5,6 +5,7 @@
 //! how often to try (the caller's loop).
 
 use greenroom_frame::binary::kind;
+use greenroom_frame::binary::stream::Typed;
 use greenroom_model::{Offset, Size};
 use serde_json::{Value, json};
 
@@ -48,6 +49,10 @@ pub struct Stream {
     session: Session,
     options: AttachOptions,
     offset: Offset,
+    /// Up to where the daemon told; the offset is past it while something was seen before.
+    told: Offset,
+    /// How many bytes were typed over this connection.
+    typed: u64,
     ended: Option<Ended>,
 }
 
@@ -72,6 +77,8 @@ impl Stream {
             session,
             options,
             offset,
+            told: offset,
+            typed: 0,
             ended: None,
         })
     }
@@ -84,6 +91,7 @@ impl Stream {
         let params = params(&self.target, &self.options, Some(self.offset));
         let answer = connection.call("session.attach", &params)?;
         self.session = Session::from_wire(&answer["session"]);
+        (self.told, self.typed) = (self.offset, 0);
         self.id = text(&answer, "streamId")?;
         self.session_id = text(&answer, "sessionId")?;
         Ok(())
@@ -98,16 +106,20 @@ impl Stream {
         let answer =
             connection.call("session.attach", &params(&self.target, &self.options, None))?;
         self.id = text(&answer, "streamId")?;
+        self.typed = 0;
         Ok(())
     }
 
     /// Takes note of an event; true if it is one of this stream.
     pub fn note(&mut self, event: &Event) -> bool {
         match event {
-            Event::Output { stream, end: offset, .. } | Event::Redraw { stream, offset, .. }
-                if *stream == self.id =>
-            {
-                self.offset = *offset;
+            Event::Output { stream, end, .. } if *stream == self.id => {
+                self.told = *end;
+                self.offset = self.offset.max(*end);
+                true
+            }
+            Event::Redraw { stream, offset, .. } if *stream == self.id => {
+                (self.told, self.offset) = (*offset, *offset);
                 true
             }
             Event::Ended { stream, how } if *stream == self.id => {
@@ -121,6 +133,28 @@ impl Stream {
             | Event::Notification { .. }
             | Event::Answer { .. } => false,
         }
+    }
+
+    /// How many of the first bytes of an event that is not noted yet were seen before it came.
+    #[must_use]
+    pub fn seen(&self, event: &Event) -> usize {
+        match event {
+            Event::Output { stream, bytes, .. } if *stream == self.id => {
+                let seen = usize::try_from(self.offset - self.told).unwrap_or(usize::MAX);
+                seen.min(bytes.len())
+            }
+            _ => 0,
+        }
+    }
+
+    /// Output was seen up to there, before the daemon told of it: bytes that it will pass as they are.
+    pub(crate) fn saw(&mut self, end: Offset) {
+        self.offset = self.offset.max(end);
+    }
+
+    /// How many bytes were typed over this connection.
+    pub(crate) fn typed(&self) -> u64 {
+        self.typed
     }
 
     /// The session as it was when attached.
@@ -151,8 +185,22 @@ impl Stream {
     ///
     /// # Errors
     /// A lost connection.
-    pub fn send_input(&self, connection: &mut Connection, bytes: &[u8]) -> Result<(), Error> {
+    pub fn send_input(&mut self, connection: &mut Connection, bytes: &[u8]) -> Result<(), Error> {
+        self.typed += bytes.len() as u64;
         connection.send(kind::INPUT, &self.id, bytes)
+    }
+
+    /// Tells of bytes that were typed into the session's terminal when it had been seen up to there.
+    ///
+    /// # Errors
+    /// A lost connection.
+    pub fn tell_typed(
+        &self,
+        connection: &mut Connection,
+        at: Offset,
+        bytes: &[u8],
+    ) -> Result<(), Error> {
+        connection.send(kind::TYPED, &self.id, &Typed::to_payload(at.0, bytes))
     }
 
     /// Says the size of the client's terminal, now and whenever the stream is resumed.
@@ -216,4 +264,77 @@ fn params(target: &str, options: &AttachOptions, from: Option<Offset>) -> Value 
         params["from"] = offset.0.into();
     }
     params
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use greenroom_frame::binary::stream::RedrawReason;
+
+    use super::*;
+
+    fn stream() -> Stream {
+        Stream {
+            id: "s".into(),
+            session_id: String::new(),
+            target: String::new(),
+            session: Session::from_wire(&Value::Null),
+            options: AttachOptions::default(),
+            offset: Offset(100),
+            told: Offset(100),
+            typed: 0,
+            ended: None,
+        }
+    }
+
+    fn output(end: u64, bytes: &'static [u8]) -> Event {
+        Event::Output { stream: "s".into(), end: Offset(end), bytes: Bytes::from_static(bytes) }
+    }
+
+    /// What is drawn of an event, with the stream told of it.
+    fn drawn(stream: &mut Stream, event: &Event) -> Vec<u8> {
+        let seen = stream.seen(event);
+        assert!(stream.note(event));
+        let Event::Output { bytes, .. } = event else { return Vec::new() };
+        bytes[seen..].to_vec()
+    }
+
+    #[test]
+    fn what_was_seen_early_is_not_drawn_again_however_it_is_cut() {
+        const ALL: &[u8] = b"0123456789";
+        for first in 0..=ALL.len() {
+            for early in 0..=ALL.len() {
+                let mut stream = stream();
+                let mut shown = ALL[..early].to_vec();
+                stream.saw(Offset(100 + early as u64));
+                let (one, two) = ALL.split_at(first);
+                shown.extend(drawn(&mut stream, &output(100 + first as u64, one)));
+                shown.extend(drawn(&mut stream, &output(110, two)));
+                assert_eq!((&shown[..], stream.offset()), (ALL, Offset(110)), "{first} {early}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_daemon_takes_out_behind_it_does_not_shift_it() {
+        // "ab" was seen; the daemon has "ab", a question of eight bytes that it takes out, and "cd".
+        let mut stream = stream();
+        stream.saw(Offset(102));
+        assert_eq!(drawn(&mut stream, &output(112, b"abcd")), b"cd");
+        assert_eq!(drawn(&mut stream, &output(113, b"e")), b"e");
+    }
+
+    #[test]
+    fn a_redraw_begins_anew() {
+        let mut stream = stream();
+        stream.saw(Offset(105));
+        let redraw = Event::Redraw {
+            stream: "s".into(),
+            offset: Offset(102),
+            reason: RedrawReason::Resized,
+            bytes: Bytes::new(),
+        };
+        assert!(stream.note(&redraw));
+        assert_eq!(drawn(&mut stream, &output(105, b"234")), b"234");
+    }
 }

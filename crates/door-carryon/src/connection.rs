@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use greenroom_door::{Outgoing, Peer, Shutdown};
-use greenroom_engine::{Caller, HouseEvent, Rights, Typed};
+use greenroom_engine::{self as engine, Caller, HouseEvent, Rights};
+use greenroom_frame::binary::stream::Typed;
 use greenroom_frame::binary::{self, Frame, FrameDecoder, kind};
 use greenroom_frame::rpc;
-use greenroom_model::SessionId;
+use greenroom_model::{Offset, SessionId};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
@@ -300,6 +301,11 @@ pub(crate) async fn take(connection: Arc<Connection>, frame: Frame) {
                 input(connection, &stream, frame.payload).await;
             }
         }
+        kind::TYPED => {
+            if let Some(stream) = connection.streams.by_stream(&frame.id) {
+                typed_alone(connection, &stream, frame.payload).await;
+            }
+        }
         kind::TERMINAL_DATA => match connection.streams.by_session(&frame.id) {
             Some(stream) => input(connection, &stream, frame.payload).await,
             None => stray_input(connection, &frame).await,
@@ -328,12 +334,23 @@ async fn input(connection: &Connection, stream: &Stream, bytes: Bytes) {
     }
 }
 
+/// What a client typed by itself, at a terminal it was lent.
+async fn typed_alone(connection: &Connection, stream: &Stream, payload: Bytes) {
+    let Ok(Typed { at, bytes }) = Typed::from_payload(payload) else { return };
+    connection.typed(stream.session, &stream.native);
+    let (engine, typed) = (&connection.door.engine, (Offset(at), bytes));
+    let told = engine.typed(&connection.caller, stream.session, stream.subscription, typed);
+    if let Err(error) = told.await {
+        tracing::debug!(%error, "what was typed is not known");
+    }
+}
+
 /// Input for a session this connection has not attached to: carryOn's frames allow it.
 async fn stray_input(connection: &Connection, frame: &Frame) {
     let engine = &connection.door.engine;
     let Ok(id) = engine.find(&frame.id) else { return };
     connection.typed(id, &frame.id);
-    let typed = Typed::Bytes(frame.payload.clone());
+    let typed = engine::Typed::Bytes(frame.payload.clone());
     if let Err(error) = engine.type_in(&connection.caller, id, typed, false).await {
         tracing::debug!(%error, "input was not taken");
     }

@@ -24,6 +24,7 @@ mod project;
 mod settings;
 mod sizers;
 mod streams;
+mod tap;
 mod tmux;
 mod web;
 mod wire;
@@ -41,6 +42,7 @@ pub use connection::{serve, serve_as};
 pub use local::{Applied, Local, NoPage, Page};
 pub use methods::names as method_names;
 pub use settings::write_whole;
+pub use tap::serve_tap;
 pub use tmux::FindTmux;
 pub use web::{NoWeb, Opening, Told, Web};
 

@@ -32,8 +32,16 @@ pub(crate) struct Streams(Mutex<BTreeMap<String, Stream>>);
 
 /// A stream's id.
 pub(crate) fn stream_id(subscription: SubscriptionId) -> String {
-    format!("stream-{}", subscription.0)
+    format!("{STREAM}{}", subscription.0)
 }
+
+/// The subscription behind a stream's id.
+pub(crate) fn subscription_of(stream: &str) -> Option<SubscriptionId> {
+    stream.strip_prefix(STREAM)?.parse().ok().map(SubscriptionId)
+}
+
+/// What a stream's id begins with.
+const STREAM: &str = "stream-";
 
 impl Streams {
     fn all(&self) -> MutexGuard<'_, BTreeMap<String, Stream>> {
@@ -163,5 +171,6 @@ fn reason(why: Why) -> RedrawReason {
         Why::Attached => RedrawReason::Attached,
         Why::Lagged => RedrawReason::Lagged,
         Why::Resized => RedrawReason::Resized,
+        Why::Fitted => RedrawReason::Fitted,
     }
 }

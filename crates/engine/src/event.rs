@@ -24,6 +24,9 @@ pub enum Why {
     Lagged,
     /// The session or the client's terminal has another size.
     Resized,
+    /// The client's terminal is not of the session's size: this is a picture of a part, and what
+    /// changes is drawn as pictures, too.
+    Fitted,
 }
 
 /// What a subscriber of one session gets, in order.

@@ -47,6 +47,6 @@ pub use matcher::{Area, Matcher, Outcome, Pattern, PatternError};
 pub use options::{Options, SizePolicy};
 pub use recover::{Recovered, Refused};
 pub use scene::Scene;
-pub use session::{Typed, Waited};
+pub use session::{Offer, Typed, Waited};
 pub use subscription::{Attach, Lag, Subscription, SubscriptionId};
 pub use transcript::Transcript;

@@ -9,7 +9,6 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use greenroom_proto::{Decoder, FromHolder, Hello, ProtoError, Stage, ToHolder};
-use rustix::net::RecvFlags;
 use tokio::io::{Interest, Ready};
 use tokio::net::UnixStream;
 
@@ -42,6 +41,8 @@ pub(crate) struct Link {
     broken: Option<io::Error>,
     /// Whether there may be a whole message in what was read already.
     unheard: bool,
+    /// What came beside the stream and nobody took yet.
+    descriptors: Vec<OwnedFd>,
 }
 
 /// Why a holder is of no use.
@@ -81,6 +82,7 @@ impl Link {
             cut_off: 0,
             broken: None,
             unheard: false,
+            descriptors: Vec::new(),
         }
     }
 
@@ -101,33 +103,33 @@ impl Link {
 
     /// Reads the holder's introduction and the terminal's descriptor.
     pub(crate) async fn introduction(&mut self) -> Result<(Hello, OwnedFd), LinkError> {
-        let mut terminal = None;
         loop {
             if let Some(message) = self.next()? {
                 return match message {
                     FromHolder::Hello(hello) if hello.version > greenroom_proto::VERSION => {
                         Err(LinkError::Version(hello.version))
                     }
-                    FromHolder::Hello(hello) => Ok((hello, terminal.ok_or(LinkError::Order)?)),
+                    FromHolder::Hello(hello) => {
+                        Ok((hello, self.descriptors.pop().ok_or(LinkError::Order)?))
+                    }
                     FromHolder::Failed { stage, errno } => Err(LinkError::Failed(stage, errno)),
                     FromHolder::Description(_)
                     | FromHolder::Checkpoint { .. }
                     | FromHolder::Output { .. }
+                    | FromHolder::Tap
                     | FromHolder::Ended(_) => Err(LinkError::Order),
                 };
             }
             self.ready(true).await?;
             self.flush()?;
             let mut buffer = [0; FIRST_READ];
-            let read = self.stream.try_io(Interest::READABLE, || {
-                greenroom_pty::recv_with_fd(&self.stream, &mut buffer)
+            let (stream, descriptors) = (&self.stream, &mut self.descriptors);
+            let read = stream.try_io(Interest::READABLE, || {
+                greenroom_pty::recv_with_fds(stream, &mut buffer, descriptors)
             });
             match read {
-                Ok((0, _)) => return Err(LinkError::Gone),
-                Ok((length, descriptor)) => {
-                    terminal = terminal.or(descriptor);
-                    self.decoder.feed(&buffer[..length]);
-                }
+                Ok(0) => return Err(LinkError::Gone),
+                Ok(length) => self.decoder.feed(&buffer[..length]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 // It ended before it had read everything.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
@@ -169,11 +171,15 @@ impl Link {
     /// Reads what is there. Nothing there is fine.
     pub(crate) fn fill(&mut self) -> Result<(), LinkError> {
         let (stream, decoder) = (&self.stream, &mut self.decoder);
+        let descriptors = &mut self.descriptors;
         READ.with_borrow_mut(|buffer| {
             let mut short = None;
             let read = stream.try_io(Interest::READABLE, || {
-                let length = rustix::net::recv(stream, &mut **buffer, RecvFlags::empty())?.0;
-                if (1..buffer.len()).contains(&length) {
+                let before = descriptors.len();
+                let length = greenroom_pty::recv_with_fds(stream, buffer, descriptors)?;
+                // One that descriptors came with ends there, whatever follows.
+                let whole = descriptors.len() == before;
+                if whole && (1..buffer.len()).contains(&length) {
                     // The socket is empty now. Saying so spares a look that would find that out, and
                     // with it a turn between a key's echo and whoever waits for it.
                     short = Some(length);
@@ -189,6 +195,11 @@ impl Link {
             }
             Ok(())
         })
+    }
+
+    /// What came beside a message.
+    pub(crate) fn take_descriptors(&mut self) -> Vec<OwnedFd> {
+        std::mem::take(&mut self.descriptors)
     }
 
     /// The next message, if it is whole.

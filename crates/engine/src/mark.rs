@@ -12,6 +12,15 @@ const MAX_MARKS: usize = 64;
 /// How much of what was typed is remembered. A longer echo is recognised by its beginning.
 const MAX_TYPED: usize = 4096;
 
+/// Where a session stood.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Standing {
+    /// How much was printed before.
+    pub(crate) offset: Offset,
+    pos: Pos,
+    position: Position,
+}
+
 /// A moment at which something was typed.
 #[derive(Debug, Clone)]
 pub(crate) struct Mark {
@@ -29,6 +38,12 @@ pub(crate) struct Marks {
     marks: Vec<Mark>,
 }
 
+impl Standing {
+    pub(crate) fn now(screen: &Screen) -> Standing {
+        Standing { offset: screen.offset(), pos: screen.cursor_pos(), position: screen.position() }
+    }
+}
+
 impl Mark {
     /// Everything there is counts as printed after it.
     pub(crate) fn beginning() -> Mark {
@@ -38,12 +53,13 @@ impl Mark {
 
     /// Now, before `bytes` are typed; `echoes` unless the terminal is known to keep them to itself.
     pub(crate) fn now(screen: &Screen, bytes: &[u8], echoes: bool) -> Mark {
-        Mark {
-            offset: screen.offset(),
-            pos: screen.cursor_pos(),
-            position: screen.position(),
-            typed: if echoes { typed_lines(bytes) } else { Vec::new() },
-        }
+        Mark::at(Standing::now(screen), bytes, echoes)
+    }
+
+    /// Then, before `bytes` were typed.
+    pub(crate) fn at(standing: Standing, bytes: &[u8], echoes: bool) -> Mark {
+        let Standing { offset, pos, position } = standing;
+        Mark { offset, pos, position, typed: if echoes { typed_lines(bytes) } else { Vec::new() } }
     }
 
     /// What was printed since, without the echo.
@@ -84,17 +100,19 @@ impl Mark {
 
 impl Marks {
     pub(crate) fn add(&mut self, mark: Mark) {
+        // One that is told late has its place before others.
+        let place = self.marks.partition_point(|it| it.offset <= mark.offset);
         // Keys typed one after the other before anything was printed are one line to the echo.
-        if let Some(last) = self.marks.last_mut()
+        if let Some(last) = place.checked_sub(1).and_then(|it| self.marks.get_mut(it))
             && last.offset == mark.offset
         {
             extend_typed(&mut last.typed, mark.typed);
             return;
         }
-        if self.marks.len() == MAX_MARKS {
+        self.marks.insert(place, mark);
+        if self.marks.len() > MAX_MARKS {
             self.marks.remove(0);
         }
-        self.marks.push(mark);
     }
 
     /// The mark a wait begins at: the last one, or the last not after an offset.

@@ -15,6 +15,7 @@ mod keyboard;
 mod output;
 mod save;
 mod sizing;
+mod tap;
 mod viewers;
 mod waits;
 
@@ -42,11 +43,14 @@ use crate::{Attach, ClientId, Error, Event, Scene, Subscription, SubscriptionId,
 use self::absent::Absent;
 pub(crate) use self::keyboard::Keyboard;
 use self::save::Saves;
+use self::tap::Taps;
 use self::viewers::Viewers;
 use self::waits::Waits;
 
 pub(crate) use self::absent::expecting;
 pub(crate) use self::save::{Kept, pack, unpack};
+pub use self::tap::Offer;
+pub(crate) use self::tap::TapWanted;
 pub(crate) use self::waits::Wait;
 pub use self::waits::Waited;
 
@@ -97,6 +101,10 @@ pub(crate) enum Msg {
     Type { typed: Typed, enter: bool, room: OwnedSemaphorePermit, reply: Reply<Offset> },
     /// An attached client types, in the room it took.
     Input { from: SubscriptionId, bytes: Bytes, room: OwnedSemaphorePermit },
+    /// An attached client wants to type by itself.
+    Tap(TapWanted),
+    /// It typed by itself when the session stood at an offset.
+    Typed { from: SubscriptionId, at: Offset, bytes: Bytes },
     /// A new size, whoever is attached.
     Resize(Size, Reply<()>),
     /// A client's terminal has a new size.
@@ -158,6 +166,7 @@ pub(crate) struct Session {
     /// Queries before this were answered.
     answered: Offset,
     viewers: Viewers,
+    taps: Taps,
     marks: Marks,
     waits: Waits,
     saves: Saves,
@@ -218,6 +227,7 @@ impl Session {
             received: hello.kept,
             answered: hello.answered,
             viewers: Viewers::new(drained),
+            taps: Taps::default(),
             waits: Waits::default(),
             marks: Marks::default(),
             held: Vec::new(),
@@ -257,6 +267,7 @@ impl Session {
                             self.complain(&error);
                             break crate::End::Lost;
                         }
+                        self.ask_tap_again();
                     }
                 },
                 Wake::Keyboard => self.keyboard.write(),
@@ -336,6 +347,8 @@ impl Session {
                 room.forget();
                 self.input(from, bytes);
             }
+            Msg::Tap(wanted) => self.lend_tap(wanted),
+            Msg::Typed { from, at, bytes } => self.typed_by(from, at, &bytes),
             Msg::Resize(size, reply) => {
                 self.resize(size);
                 let _gone = reply.send(Ok(()));
@@ -464,6 +477,7 @@ impl Session {
     }
 
     fn input(&mut self, from: SubscriptionId, bytes: Bytes) {
+        self.viewers.typed(from, bytes.len());
         if !self.viewers.may_type(from) {
             self.keyboard.release(bytes.len());
             return;

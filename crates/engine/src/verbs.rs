@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use crate::create::check_name;
 use crate::engine::{Engine, Entry, Past};
 use crate::event::HouseEvent;
-use crate::session::{Handle, Kept, Look, Msg, Reply, Wait, unpack};
+use crate::session::{Handle, Kept, Look, Msg, Offer, Reply, TapWanted, Wait, unpack};
 use crate::{Attach, Caller, Error, Matcher, Scene, Subscription, SubscriptionId, Typed, Waited};
 
 /// The longest wait: a day. Who wants more asks again.
@@ -90,6 +90,39 @@ impl Engine {
             sent.map_err(|_| Error::Ended(id))?;
         }
         Ok(())
+    }
+
+    /// Lends an attached client that typed so many bytes the terminal, to type by itself; nothing if
+    /// that is not possible now.
+    ///
+    /// # Errors
+    /// The session has ended, or the caller may not.
+    pub async fn tap(
+        &self,
+        caller: &Caller,
+        id: SessionId,
+        from: SubscriptionId,
+        typed: u64,
+    ) -> Result<Option<Offer>, Error> {
+        caller.may_write()?;
+        self.ask(id, |reply| Msg::Tap(TapWanted { from, typed, reply })).await
+    }
+
+    /// Says that an attached client typed by itself, when the session stood at an offset.
+    ///
+    /// # Errors
+    /// The session has ended, or the caller may not.
+    pub async fn typed(
+        &self,
+        caller: &Caller,
+        id: SessionId,
+        from: SubscriptionId,
+        (at, bytes): (Offset, Bytes),
+    ) -> Result<(), Error> {
+        caller.may_write()?;
+        let handle = self.living(id)?;
+        let sent = handle.inbox.send(Msg::Typed { from, at, bytes }).await;
+        sent.map_err(|_| Error::Ended(id))
     }
 
     /// Gives a session a size, whoever is attached.

@@ -39,6 +39,8 @@ pub mod kind {
     pub const ENDED: u8 = 0x12;
     /// Input, attributed to the stream.
     pub const INPUT: u8 = 0x13;
+    /// What a client typed into the terminal by itself, with the offset at which it did.
+    pub const TYPED: u8 = 0x14;
     /// JSON-RPC 2.0 in UTF-8; the id is empty.
     pub const JSON_RPC: u8 = 0xff;
 }

@@ -121,6 +121,7 @@ async fn serve(
     let signals = Signals::new()?;
     recover(&engine, &keeper).await?;
     let listener = bind(&paths.socket())?;
+    let taps = bind(&paths.tap())?;
     let ptywright = bind_ptywright(&paths, &config)?;
     let shutdown = Shutdown::default();
     let web = Web::new(&engine, &paths, &config, shutdown.clone());
@@ -144,6 +145,7 @@ async fn serve(
     ready();
     tokio::select! {
         () = listen(&affairs, &door, listener) => {}
+        () = lend(&affairs, &door, taps) => {}
         () = Arc::clone(&door).tend() => {}
         () = listen_ptywright(&affairs, &ptywright) => {}
         () = watch(&affairs, signals) => {}
@@ -152,6 +154,7 @@ async fn serve(
     }
     // The next daemon makes its own; until then a client sees at once that there is none.
     let _removed = std::fs::remove_file(affairs.paths.socket());
+    let _removed = std::fs::remove_file(affairs.paths.tap());
     door.close();
     affairs.carryon.close();
     affairs.web.end();
@@ -250,6 +253,15 @@ async fn listen(affairs: &Arc<Affairs>, door: &Arc<Door>, listener: UnixListener
     let shutdown = affairs.shutdown.clone();
     greenroom_door::serve(&listener, connections, shutdown.clone(), |stream, peer| {
         native::serve(stream, peer, Arc::clone(door), shutdown.clone())
+    })
+    .await;
+}
+
+/// Lends terminals to attached clients.
+async fn lend(affairs: &Arc<Affairs>, door: &Arc<Door>, listener: UnixListener) {
+    let connections = affairs.config().limits.connections;
+    greenroom_door::serve(&listener, connections, affairs.shutdown.clone(), |stream, peer| {
+        native::serve_tap(stream, peer, Arc::clone(door))
     })
     .await;
 }

@@ -62,6 +62,11 @@ impl Paths {
         self.run.join("greenroom.sock")
     }
 
+    /// Where the daemon lends terminals to attached clients.
+    pub(crate) fn tap(&self) -> PathBuf {
+        self.run.join("tap.sock")
+    }
+
     /// Where the daemon speaks the ptywright protocol.
     pub(crate) fn ptywright(&self) -> PathBuf {
         self.run.join("ptywright.sock")

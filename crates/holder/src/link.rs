@@ -10,6 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use greenroom_model::{ExitStatus, Offset};
 use greenroom_proto::{Decoder, FromHolder, HEADER, MAX_OUTPUT, MAX_PAYLOAD, ProtoError, ToHolder};
+use greenroom_pty::Intake;
 use rustix::io::Errno;
 use rustix::net::Shutdown;
 
@@ -41,8 +42,10 @@ pub(crate) struct Link {
     /// Whole messages to send before any output.
     queue: Vec<u8>,
     queue_sent: usize,
-    /// Whether the terminal's descriptor is still to go with the queue's first byte.
-    descriptor_due: bool,
+    /// What is still to go with the queue's first byte.
+    beside: Beside,
+    /// Whether the daemon asked for a tap and has not got it.
+    tap_due: bool,
     /// The first byte that is in no message sent whole.
     next: Offset,
     output: Option<Output>,
@@ -51,6 +54,23 @@ pub(crate) struct Link {
     deaf: bool,
     /// How often in a row reading failed.
     misses: u32,
+}
+
+/// Descriptors that go with the queue's first byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    Nothing,
+    Terminal,
+    Tap,
+}
+
+/// What there is to send from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) log: &'a Log,
+    pub(crate) terminal: BorrowedFd<'a>,
+    pub(crate) intake: Option<&'a Intake>,
+    pub(crate) ended: Option<ExitStatus>,
 }
 
 /// An output message that was begun.
@@ -69,7 +89,8 @@ impl Link {
             decoder: Decoder::default(),
             queue: Vec::new(),
             queue_sent: 0,
-            descriptor_due: false,
+            beside: Beside::Nothing,
+            tap_due: false,
             next: Offset::START,
             output: None,
             ended_queued: false,
@@ -84,7 +105,7 @@ impl Link {
             message.encode(&mut self.queue);
         }
         self.queue_sent = 0;
-        self.descriptor_due = true;
+        self.beside = Beside::Terminal;
         self.next = next;
     }
 
@@ -94,9 +115,15 @@ impl Link {
     }
 
     /// Whether there is something to send.
-    pub(crate) fn is_behind(&self, log: &Log, ended: Option<ExitStatus>) -> bool {
-        let ended = ended.is_some() && !self.ended_queued;
-        !self.deaf && (!self.queue.is_empty() || self.next < log.end() || ended)
+    pub(crate) fn is_behind(&self, source: Source<'_>) -> bool {
+        let ended = source.ended.is_some() && !self.ended_queued;
+        let output = self.next < source.log.end();
+        !self.deaf && (!self.queue.is_empty() || output || ended || self.tap_due)
+    }
+
+    /// Sends the tap when its turn comes.
+    pub(crate) fn owe_tap(&mut self) {
+        self.tap_due = true;
     }
 
     /// Reads what arrived; says whether something did. An error is the end of the connection.
@@ -137,16 +164,20 @@ impl Link {
     }
 
     /// Sends as much as the socket takes.
-    pub(crate) fn send(&mut self, log: &Log, terminal: BorrowedFd<'_>, ended: Option<ExitStatus>) {
+    pub(crate) fn send(&mut self, source: Source<'_>) {
         for _ in 0..TURN_MESSAGES {
-            if !self.is_behind(log, ended) {
+            if !self.is_behind(source) {
                 return;
             }
             let sent = if !self.queue.is_empty() {
-                self.send_queue(terminal)
-            } else if self.next < log.end() {
-                self.send_output(log)
-            } else if let Some(status) = ended {
+                self.send_queue(source)
+            } else if self.tap_due && self.output.is_none() {
+                FromHolder::Tap.encode(&mut self.queue);
+                (self.beside, self.tap_due) = (Beside::Tap, false);
+                Ok(())
+            } else if self.next < source.log.end() {
+                self.send_output(source.log)
+            } else if let Some(status) = source.ended {
                 FromHolder::Ended(status).encode(&mut self.queue);
                 self.ended_queued = true;
                 Ok(())
@@ -167,14 +198,18 @@ impl Link {
         let _gone = rustix::net::shutdown(&self.socket, Shutdown::Write);
     }
 
-    fn send_queue(&mut self, terminal: BorrowedFd<'_>) -> io::Result<()> {
+    fn send_queue(&mut self, source: Source<'_>) -> io::Result<()> {
         let rest = &self.queue[self.queue_sent..];
-        self.queue_sent += if self.descriptor_due {
-            greenroom_pty::send_with_fd(&self.socket, rest, terminal)?
-        } else {
-            rustix::io::write(&self.socket, rest)?
+        self.queue_sent += match (self.beside, source.intake) {
+            (Beside::Terminal, _) => {
+                greenroom_pty::send_with_fds(&self.socket, rest, &[source.terminal])?
+            }
+            (Beside::Tap, Some(intake)) => {
+                greenroom_pty::send_with_fds(&self.socket, rest, &intake.descriptors())?
+            }
+            (Beside::Nothing, _) | (Beside::Tap, None) => rustix::io::write(&self.socket, rest)?,
         };
-        self.descriptor_due = false;
+        self.beside = Beside::Nothing;
         if self.queue_sent == self.queue.len() {
             self.queue = Vec::new();
             self.queue_sent = 0;

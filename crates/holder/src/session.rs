@@ -1,16 +1,16 @@
 //! The state of a session, and what each message does to it. Waiting is `turn`'s.
 
 use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use greenroom_model::{ExitStatus, Offset, SessionId, Size};
 use greenroom_proto::{FromHolder, Hello, MAX_OUTPUT, Spawn, ToHolder, VERSION};
-use greenroom_pty::{Master, Reaped, kill_group};
+use greenroom_pty::{Intake, Master, Reaped, kill_group};
 
 use crate::killing::Killing;
-use crate::link::Link;
+use crate::link::{Link, Source};
 use crate::log::Log;
 
 /// A read shorter than this has emptied the terminal: what the kernel hands over at once is as
@@ -30,6 +30,9 @@ const LEASH_GRACE: Duration = Duration::from_millis(500);
 /// How often a connection that is being replaced is read before: more than a socket's buffer holds.
 const LAST_READS: usize = 1 << 10;
 
+/// How often the pipe is read to have all that was in it: a read takes one of its sixteen pieces at least.
+const PULLED: usize = 16;
+
 /// A session, as its holder knows it.
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -43,6 +46,8 @@ pub(crate) struct Session {
     log: Log,
     keep_bytes: u64,
     pub(crate) master: Master,
+    /// Through which the terminal is read, once others may read it, too.
+    intake: Option<Intake>,
     /// Held while the child lives, so that a moment in which nobody has the terminal open is not
     /// taken for its end.
     slave: Option<OwnedFd>,
@@ -89,6 +94,7 @@ impl Session {
             log: Log::default(),
             keep_bytes: spawn.keep_bytes.max(1),
             master,
+            intake: None,
             slave: Some(slave),
             child,
             life: Life::Running,
@@ -109,6 +115,8 @@ impl Session {
             }
         }
         self.link = None;
+        // Somebody may have seen what lies in the pipe: the new daemon hears of it as of the past.
+        self.read_pulled();
         self.trim();
         let hello = Hello {
             version: VERSION,
@@ -127,6 +135,10 @@ impl Session {
             messages.push(FromHolder::Checkpoint { at, blob });
         }
         link.introduce(&messages, self.log.kept());
+        if self.intake.is_some() {
+            // Others may be typing by it.
+            link.owe_tap();
+        }
         self.link = Some(link);
     }
 
@@ -137,7 +149,23 @@ impl Session {
 
     /// Whether the daemon has something to be sent.
     pub(crate) fn is_behind(&self) -> bool {
-        self.link.as_ref().is_some_and(|link| link.is_behind(&self.log, self.ended()))
+        self.link.as_ref().is_some_and(|link| link.is_behind(self.source()))
+    }
+
+    /// What there is to send from.
+    fn source(&self) -> Source<'_> {
+        let (terminal, intake) = (self.master.as_fd(), self.intake.as_ref());
+        Source { log: &self.log, terminal, intake, ended: self.ended() }
+    }
+
+    /// For how long to leave the terminal to somebody who waits for what it has.
+    pub(crate) fn stand_back(&self) -> Option<Duration> {
+        self.intake.as_ref().and_then(Intake::stand_back)
+    }
+
+    /// Where what others pulled from the terminal lies, once they may.
+    pub(crate) fn pulled(&self) -> Option<BorrowedFd<'_>> {
+        self.intake.as_ref().map(|intake| intake.descriptors()[0])
     }
 
     /// Whether nothing is left to do for this process.
@@ -158,7 +186,11 @@ impl Session {
     pub(crate) fn read(&mut self) {
         let mut collected = 0;
         while collected < MAX_OUTPUT && self.reads() {
-            match self.log.read(|buffer| self.master.read(buffer)) {
+            let read = self.log.read(|buffer| match &self.intake {
+                Some(intake) => intake.read(&self.master, buffer),
+                None => self.master.read(buffer),
+            });
+            match read {
                 Ok(0) => return self.drained(),
                 Ok(length) => {
                     collected += length;
@@ -176,11 +208,21 @@ impl Session {
         }
     }
 
+    /// Takes what others pulled, whether there is room or not: a pipe is not long.
+    fn read_pulled(&mut self) {
+        let Some(intake) = &self.intake else { return };
+        for _ in 0..PULLED {
+            if !matches!(self.log.read(|buffer| intake.read_pulled(buffer)), Ok(1..)) {
+                return;
+            }
+        }
+    }
+
     /// Sends the daemon what it has not got.
     pub(crate) fn send(&mut self) {
-        let ended = self.ended();
-        if let Some(link) = &mut self.link {
-            link.send(&self.log, self.master.as_fd(), ended);
+        if let Some(mut link) = self.link.take() {
+            link.send(self.source());
+            self.link = Some(link);
             self.trim();
         }
     }
@@ -190,8 +232,15 @@ impl Session {
     pub(crate) fn receive(&mut self) -> bool {
         let Some(mut link) = self.link.take() else { return false };
         let Ok(received) = link.receive() else { return false };
+        // The daemon may have seen what lies in the pipe, and speak of that.
+        self.read_pulled();
         loop {
             match link.message() {
+                Ok(Some(ToHolder::Tap)) => {
+                    if self.tap() {
+                        link.owe_tap();
+                    }
+                }
                 Ok(Some(message)) => {
                     if !self.apply(message) {
                         return false;
@@ -206,10 +255,19 @@ impl Session {
         received
     }
 
+    /// Has the terminal read through a pipe from now on, which others may fill, too. Without one the
+    /// daemon goes on as it is.
+    fn tap(&mut self) -> bool {
+        if self.intake.is_none() && !matches!(self.life, Life::Ended(_)) {
+            self.intake = Intake::new(&self.master, self.log.end()).ok();
+        }
+        self.intake.is_some()
+    }
+
     /// Does what a message asks. False if it makes no sense here.
     fn apply(&mut self, message: ToHolder) -> bool {
         match message {
-            ToHolder::Spawn(_) => return false,
+            ToHolder::Spawn(_) | ToHolder::Tap => return false,
             ToHolder::Resize(size) => {
                 if self.master.resize(size).is_ok() {
                     self.size = size;
@@ -322,7 +380,12 @@ impl Session {
             && self.reads()
             && now >= quiet.min(at_last)
         {
-            self.drained();
+            // Somebody may have pulled something meanwhile.
+            let end = self.log.end();
+            self.read();
+            if self.log.end() == end || now >= at_last {
+                self.drained();
+            }
         }
     }
 

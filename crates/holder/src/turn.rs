@@ -27,21 +27,24 @@ pub(crate) struct Holder {
     signals: Signals,
     listener: Listener,
     accept_at: Option<Instant>,
+    /// Until when the terminal is left to somebody who waits for an echo, and so is what they pull: on a
+    /// machine with few processors one is in their way by being awake.
+    stands_back: Option<Instant>,
 }
 
 /// What one `poll` found.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Default, Clone, Copy)]
 struct Ready {
     signals: bool,
     listener: bool,
     link: bool,
-    master: bool,
+    output: bool,
 }
 
 impl Holder {
     /// A holder about to wait for the first time.
     pub(crate) fn new(session: Session, signals: Signals, listener: Listener) -> Holder {
-        Holder { session, signals, listener, accept_at: None }
+        Holder { session, signals, listener, accept_at: None, stands_back: None }
     }
 
     /// Works until the session is released.
@@ -58,13 +61,17 @@ impl Holder {
             if ready.listener {
                 self.accept();
             }
-            if ready.master {
+            if ready.output && !self.stand_back() {
                 self.session.read();
             }
             if self.deadline().is_some() {
                 let now = Instant::now();
                 self.session.tick(now);
                 self.accept_at = self.accept_at.filter(|&at| now < at);
+                if self.stands_back.is_some_and(|at| now >= at) {
+                    self.stands_back = None;
+                    self.session.read();
+                }
             }
             self.session.send();
             self.session.mind_leash();
@@ -75,7 +82,13 @@ impl Holder {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.session.deadline().into_iter().chain(self.accept_at).min()
+        self.session.deadline().into_iter().chain(self.accept_at).chain(self.stands_back).min()
+    }
+
+    /// Whether the terminal is left to somebody else for now.
+    fn stand_back(&mut self) -> bool {
+        self.stands_back = self.session.stand_back().map(|wait| Instant::now() + wait);
+        self.stands_back.is_some()
     }
 
     fn wait(&self) -> Ready {
@@ -86,7 +99,7 @@ impl Holder {
         let signals = self.signals.as_fd();
         let aside = || PollFd::from_borrowed_fd(signals, PollFlags::empty());
         let wait = |fd, flags| PollFd::from_borrowed_fd(fd, flags);
-        let mut fds = [wait(signals, PollFlags::IN), aside(), aside(), aside()];
+        let mut fds = [wait(signals, PollFlags::IN), aside(), aside(), aside(), aside()];
         if self.accept_at.is_none() {
             fds[1] = wait(self.listener.as_fd(), PollFlags::IN);
         }
@@ -94,19 +107,22 @@ impl Holder {
             let out = if self.session.is_behind() { PollFlags::OUT } else { PollFlags::empty() };
             fds[2] = wait(link.as_fd(), PollFlags::IN | out);
         }
-        if self.session.reads() {
+        if self.session.reads() && self.stands_back.is_none() {
             fds[3] = wait(self.session.master.as_fd(), PollFlags::IN);
+            if let Some(pulled) = self.session.pulled() {
+                fds[4] = wait(pulled, PollFlags::IN);
+            }
         }
         if rustix::event::poll(&mut fds, timeout.as_ref()).is_err() {
-            return Ready { signals: true, listener: false, link: false, master: false };
+            return Ready { signals: true, ..Ready::default() };
         }
-        let [signals, listener, link, master] = fds.map(|fd| fd.revents());
+        let [signals, listener, link, master, pulled] = fds.map(|fd| fd.revents());
         Ready {
             signals: !signals.is_empty(),
             listener: !listener.is_empty(),
             // Room to send is not news of the daemon's.
             link: !(link - PollFlags::OUT).is_empty(),
-            master: !master.is_empty(),
+            output: !master.is_empty() || !pulled.is_empty(),
         }
     }
 

@@ -38,6 +38,9 @@ pub enum FromHolder {
         /// The system's error number, or zero.
         errno: i32,
     },
+    /// What others need to read the terminal beside the holder: with its first byte come the pipe's two
+    /// ends and the two pages that its readers share. Whenever it was asked for.
+    Tap,
 }
 
 /// How a holder introduces itself.
@@ -82,6 +85,7 @@ const CHECKPOINT: u8 = 3;
 const OUTPUT: u8 = 4;
 const ENDED: u8 = 5;
 const FAILED: u8 = 6;
+const TAP: u8 = 7;
 
 /// How many bytes of an output message come before the output.
 pub(crate) const OUTPUT_HEADER: usize = crate::HEADER + 8;
@@ -109,6 +113,7 @@ impl FromHolder {
                 writer.u8(stage.to_wire());
                 writer.i32(*errno);
             }
+            FromHolder::Tap => {}
         }
         writer.end();
     }
@@ -131,6 +136,7 @@ impl FromHolder {
             FromHolder::Output { .. } => OUTPUT,
             FromHolder::Ended(_) => ENDED,
             FromHolder::Failed { .. } => FAILED,
+            FromHolder::Tap => TAP,
         }
     }
 
@@ -156,6 +162,7 @@ impl FromHolder {
                 let stage = Stage::from_wire(reader.u8()?).ok_or(ProtoError::Range)?;
                 FromHolder::Failed { stage, errno: reader.i32()? }
             }
+            TAP => FromHolder::Tap,
             _ => return Ok(None),
         }))
     }

@@ -39,6 +39,9 @@ pub enum ToHolder {
     Answered(Offset),
     /// All output and the exit are taken: the holder may go.
     Release,
+    /// Let others read the terminal beside you: answer with [`Tap`](crate::FromHolder::Tap). A
+    /// holder of before knows nothing of it and does not answer.
+    Tap,
 }
 
 const SPAWN: u8 = 1;
@@ -49,6 +52,7 @@ const DESCRIBE: u8 = 5;
 const CHECKPOINT: u8 = 6;
 const ANSWERED: u8 = 7;
 const RELEASE: u8 = 8;
+const TAP: u8 = 9;
 
 impl ToHolder {
     /// Appends the message.
@@ -69,7 +73,7 @@ impl ToHolder {
                 writer.rest(blob);
             }
             ToHolder::Answered(at) => writer.u64(at.0),
-            ToHolder::Release => {}
+            ToHolder::Release | ToHolder::Tap => {}
         }
         writer.end();
     }
@@ -84,6 +88,7 @@ impl ToHolder {
             ToHolder::Checkpoint { .. } => CHECKPOINT,
             ToHolder::Answered(_) => ANSWERED,
             ToHolder::Release => RELEASE,
+            ToHolder::Tap => TAP,
         }
     }
 
@@ -104,6 +109,7 @@ impl ToHolder {
             }
             ANSWERED => ToHolder::Answered(Offset(reader.u64()?)),
             RELEASE => ToHolder::Release,
+            TAP => ToHolder::Tap,
             _ => return Ok(None),
         }))
     }

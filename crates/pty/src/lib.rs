@@ -12,14 +12,16 @@ mod passing;
 mod process;
 mod signals;
 mod spawn;
+mod tap;
 mod terminal;
 
 pub use family::{descendants, descendants_but};
-pub use passing::{recv_with_fd, send_with_fd};
+pub use passing::{MAX_PASSED, recv_with_fds, send_with_fds};
 pub use process::{
     Reaped, adopt_orphans, close_inherited, kill, kill_group, raise_open_files, reap,
-    return_free_memory, return_memory_promptly,
+    return_free_memory, return_memory_promptly, take_short_turns,
 };
 pub use signals::{Signals, ignore_signal};
 pub use spawn::{Program, SpawnError, spawn};
+pub use tap::{Intake, KeyLock, Tap};
 pub use terminal::{Master, open};

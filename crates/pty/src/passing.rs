@@ -1,4 +1,4 @@
-//! A descriptor from process to process, beside the bytes of a Unix socket.
+//! Descriptors from process to process, beside the bytes of a Unix socket.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -9,40 +9,47 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags,
 };
 
-/// Sends bytes, and a descriptor with the first of them. Says how many bytes were taken.
+/// How many descriptors travel together at most: a terminal and what its tap needs.
+pub const MAX_PASSED: usize = 5;
+
+/// Sends bytes, and descriptors with the first of them. Says how many bytes were taken.
 ///
 /// # Errors
-/// As a write; nothing was sent then.
-pub fn send_with_fd(
+/// As a write, and more descriptors than [`MAX_PASSED`]; nothing was sent then.
+pub fn send_with_fds(
     socket: impl AsFd,
     bytes: &[u8],
-    descriptor: BorrowedFd<'_>,
+    descriptors: &[BorrowedFd<'_>],
 ) -> io::Result<usize> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_PASSED))];
     let mut beside = SendAncillaryBuffer::new(&mut space);
-    let descriptors = [descriptor];
-    if !beside.push(SendAncillaryMessage::ScmRights(&descriptors)) {
+    if !beside.push(SendAncillaryMessage::ScmRights(descriptors)) {
         return Err(io::ErrorKind::OutOfMemory.into());
     }
     Ok(rustix::net::sendmsg(socket, &[IoSlice::new(bytes)], &mut beside, SendFlags::NOSIGNAL)?)
 }
 
-/// Receives bytes, and the descriptor that came with them if one did. No bytes means the end.
+/// Receives bytes, and the descriptors that came with them. No bytes means the end.
 ///
-/// A second descriptor is closed: nobody here sends one.
+/// Descriptors past [`MAX_PASSED`] are closed: nobody here sends more.
 ///
 /// # Errors
 /// As a read.
-pub fn recv_with_fd(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<(usize, Option<OwnedFd>)> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+pub fn recv_with_fds(
+    socket: impl AsFd,
+    buffer: &mut [u8],
+    descriptors: &mut Vec<OwnedFd>,
+) -> io::Result<usize> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_PASSED))];
     let mut beside = RecvAncillaryBuffer::new(&mut space);
     let mut slices = [IoSliceMut::new(buffer)];
     let received = rustix::net::recvmsg(socket, &mut slices, &mut beside, RecvFlags::CMSG_CLOEXEC)?;
-    let descriptor = beside.drain().find_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
-        _ => None,
-    });
-    Ok((received.bytes, descriptor))
+    for message in beside.drain() {
+        if let RecvAncillaryMessage::ScmRights(passed) = message {
+            descriptors.extend(passed);
+        }
+    }
+    Ok(received.bytes)
 }
 
 #[cfg(test)]
@@ -53,23 +60,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_descriptor_travels_with_the_first_byte() {
+    fn descriptors_travel_with_the_first_byte() {
         let (here, there) = UnixStream::pair().unwrap();
         let (mut kept, given) = UnixStream::pair().unwrap();
-        assert_eq!(send_with_fd(&here, b"hello", given.as_fd()).unwrap(), 5);
+        assert_eq!(send_with_fds(&here, b"hello", &[given.as_fd(); 2]).unwrap(), 5);
         drop(given);
-        let mut buffer = [0; 2];
-        let (length, descriptor) = recv_with_fd(&there, &mut buffer).unwrap();
-        assert_eq!((length, &buffer), (2, b"he"));
-        let descriptor = descriptor.unwrap();
-        assert!(
-            rustix::io::fcntl_getfd(&descriptor).unwrap().contains(rustix::io::FdFlags::CLOEXEC)
-        );
-        UnixStream::from(descriptor).write_all(b"!").unwrap();
+        let (mut buffer, mut descriptors) = ([0; 2], Vec::new());
+        assert_eq!(recv_with_fds(&there, &mut buffer, &mut descriptors).unwrap(), 2);
+        assert_eq!((&buffer, descriptors.len()), (b"he", 2));
+        for descriptor in descriptors.drain(..) {
+            let flags = rustix::io::fcntl_getfd(&descriptor).unwrap();
+            assert!(flags.contains(rustix::io::FdFlags::CLOEXEC));
+            UnixStream::from(descriptor).write_all(b"!").unwrap();
+        }
         let mut read = String::new();
         kept.read_to_string(&mut read).unwrap();
-        assert_eq!(read, "!");
-        let (length, none) = recv_with_fd(&there, &mut buffer).unwrap();
-        assert_eq!((length, none.is_none()), (2, true));
+        assert_eq!(read, "!!");
+        assert_eq!(recv_with_fds(&there, &mut buffer, &mut descriptors).unwrap(), 2);
+        assert!(descriptors.is_empty());
     }
 }

@@ -234,7 +234,7 @@ impl<'a> Bridged<'a> {
     fn wait(&self) -> Result<Ready> {
         let held = self.scanner.as_ref().and_then(|it| it.1.deadline());
         let deadline = poll::earliest(&[self.link.deadline(), held]);
-        poll::wait(self.reads, &self.link, &self.signals, &self.writer, deadline)
+        poll::wait(self.reads, (&self.link, None), &self.signals, &self.writer, deadline)
             .map_err(|error| Failure::system("waiting for input", &error))
     }
 

@@ -1,7 +1,7 @@
 //! Waiting for any of the ends of a loop.
 
 use std::io;
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -22,11 +22,12 @@ pub(super) struct Ready {
     pub(super) stdin: bool,
     pub(super) link: bool,
     pub(super) signals: bool,
+    pub(super) tap: bool,
 }
 
 impl Ready {
     pub(super) fn is_any(self) -> bool {
-        self.stdin || self.link || self.signals
+        self.stdin || self.link || self.signals || self.tap
     }
 }
 
@@ -36,7 +37,7 @@ impl Ready {
 /// daemon has none: whoever is slow is waited for, and nothing piles up here.
 pub(super) fn wait(
     reads_stdin: bool,
-    link: &Link<'_>,
+    (link, tap): (&Link<'_>, Option<BorrowedFd<'_>>),
     signals: &Signals,
     writer: &Writer,
     deadline: Option<Instant>,
@@ -46,6 +47,7 @@ pub(super) fn wait(
         (reads_stdin && link.has_room()).then(|| (stdin(), PollFlags::IN)),
         link.polled(!writer.has_waiting()),
         Some((signals.as_fd(), PollFlags::IN)),
+        tap.filter(|_| !writer.has_waiting()).map(|it| (it, PollFlags::IN)),
         writer.has_waiting().then(|| (writer.as_fd(), PollFlags::OUT)),
     ];
     let polled = wanted.iter().flatten().map(|(fd, flags)| PollFd::from_borrowed_fd(*fd, *flags));
@@ -58,9 +60,9 @@ pub(super) fn wait(
         Err(error) => return Err(error.into()),
     }
     let mut answers = polled.iter().map(is_ready);
-    let [stdin, link, signals, _] =
+    let [stdin, link, signals, tap, _] =
         wanted.map(|it| it.is_some() && answers.next().unwrap_or_default());
-    Ok(Ready { stdin, link, signals })
+    Ok(Ready { stdin, link, signals, tap })
 }
 
 /// Reads what was typed; nothing more will come if that is empty.

@@ -5,10 +5,11 @@
 
 use std::time::{Duration, Instant};
 
-use greenroom_client::{AttachOptions, Connection, Ended, Event, Lag, Stream};
+use greenroom_client::{AttachOptions, Connection, Ended, Event, Lag, Stream, take_short_turns};
 use greenroom_model::{Eager, ExitStatus, Offset};
 use serde_json::json;
 
+use super::direct::Direct;
 use super::manners::{Interrupts, Manners};
 use super::notice::{Act, Notice};
 use super::poll::{self, Ready, TYPED, earliest};
@@ -85,12 +86,14 @@ pub(crate) fn watch_as(
         scanner,
         notice: Notice::default(),
         eager: Eager::new(MOMENT),
+        direct: Direct::new(how.read_only),
         manners,
         interrupts: Interrupts::default(),
         read_only: how.read_only,
         typed: Vec::with_capacity(TYPED),
     };
     watcher.writer.push(sequences::enter(size));
+    take_short_turns();
     let left = watcher.run();
     watcher.leave(context, left)
 }
@@ -131,6 +134,7 @@ struct Watcher<'a> {
     scanner: Scanner,
     notice: Notice,
     eager: Eager,
+    direct: Direct,
     manners: Manners,
     interrupts: Interrupts,
     read_only: bool,
@@ -150,6 +154,10 @@ impl Watcher<'_> {
             if self.writer.flush().is_err() {
                 return Ok(Left::NoTerminal);
             }
+            if self.direct.tell(&mut self.link, now)? {
+                // Something else may come of it; if not, the daemon is asked whether it is there.
+                self.notice.typed(now);
+            }
             if let Some(how) = self.link.stream().ended().filter(|_| !self.writer.has_waiting()) {
                 return Ok(Left::Ended(how.clone()));
             }
@@ -166,9 +174,16 @@ impl Watcher<'_> {
             {
                 return Ok(left);
             }
+            if ready.tap
+                && let Some(bytes) = self.direct.look(&mut self.link)
+            {
+                self.writer.push(bytes);
+                continue;
+            }
             if ready.link && self.link.exchange(now)? {
                 self.notice.heard(now);
                 self.eager.answered();
+                self.direct.borrow(&self.link, now);
             }
             self.look_at_the_clock(now)?;
         }
@@ -185,6 +200,7 @@ impl Watcher<'_> {
         }
         let deadline = earliest(&[
             self.scanner.deadline(),
+            self.direct.deadline(),
             self.link.deadline(),
             self.notice.deadline(self.link.down_since()),
         ]);
@@ -192,7 +208,8 @@ impl Watcher<'_> {
     }
 
     fn wait_until(&self, deadline: Option<Instant>) -> Result<Ready> {
-        poll::wait(true, &self.link, &self.signals, &self.writer, deadline)
+        let ends = (&self.link, self.direct.polled());
+        poll::wait(true, ends, &self.signals, &self.writer, deadline)
             .map_err(|error| Failure::system("waiting for the terminal", &error))
     }
 
@@ -232,9 +249,14 @@ impl Watcher<'_> {
 
     fn send_typed(&mut self, now: Instant) -> Result<()> {
         if !self.typed.is_empty() && !self.read_only {
-            self.link.input(&self.typed, now)?;
-            self.notice.typed(now);
-            self.eager.asked(Instant::now());
+            let seen = self.link.stream().offset();
+            let typed = self.direct.type_in(&self.typed, seen, now);
+            if typed < self.typed.len() {
+                self.link.input(&self.typed[typed..], now)?;
+                self.direct.went_by_daemon(now);
+                self.notice.typed(now);
+                self.eager.asked(Instant::now());
+            }
         }
         self.typed.clear();
         Ok(())
@@ -244,7 +266,12 @@ impl Watcher<'_> {
     fn draw(&mut self, now: Instant) -> Result<()> {
         while let Some(event) = self.link.next_event(now)? {
             match event {
-                Event::Output { bytes, .. } | Event::Redraw { bytes, .. } => {
+                Event::Output { bytes, .. } => {
+                    self.direct.heard(now);
+                    self.writer.push(bytes);
+                }
+                Event::Redraw { bytes, reason, .. } => {
+                    self.direct.redrawn(reason);
                     self.writer.push(bytes);
                 }
                 Event::SizeWanted { .. } => self.resize(now)?,

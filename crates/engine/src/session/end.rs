@@ -87,6 +87,8 @@ impl Session {
                 // Their answers are dropped, which says that the session has ended.
                 Msg::Type { .. }
                 | Msg::Input { .. }
+                | Msg::Tap(_)
+                | Msg::Typed { .. }
                 | Msg::Resize(..)
                 | Msg::Sized(..)
                 | Msg::Signal(..)

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use bytes::{Buf as _, Bytes};
 use greenroom_model::Offset;
+use greenroom_pty::KeyLock;
 use rustix::io::Errno;
 use rustix::termios::LocalModes;
 use tokio::io::Interest;
@@ -26,6 +27,9 @@ const MAX_ANSWERS: usize = 64 << 10;
 /// How long to let a full terminal be that the system does not want to watch for us.
 const UNWATCHED: Duration = Duration::from_millis(10);
 
+/// How often to try for a lock that somebody else has: as long as a key takes them.
+const LOCK_TRIES: usize = 20;
+
 /// The terminal's input and what waits for it.
 #[derive(Debug)]
 pub(crate) struct Keyboard {
@@ -39,6 +43,9 @@ pub(crate) struct Keyboard {
     room: Arc<Semaphore>,
     /// Nobody has the other end open.
     closed: bool,
+    /// Held while something waits, once others may type by themselves: theirs comes behind it.
+    lock: Option<KeyLock>,
+    holds: bool,
 }
 
 /// Some bytes to be typed.
@@ -54,7 +61,30 @@ struct Keys {
 impl Keyboard {
     pub(crate) fn new(terminal: OwnedFd, room: Arc<Semaphore>) -> Keyboard {
         let terminal = Arc::new(terminal);
-        Keyboard { terminal, full: None, queue: VecDeque::new(), answers: 0, room, closed: false }
+        Keyboard {
+            terminal,
+            full: None,
+            queue: VecDeque::new(),
+            answers: 0,
+            room,
+            closed: false,
+            lock: None,
+            holds: false,
+        }
+    }
+
+    /// Others may type by themselves from now on, one at a time.
+    pub(super) fn share(&mut self, lock: KeyLock) {
+        self.lock = Some(lock);
+    }
+
+    /// Whether everything typed so far was taken by the terminal.
+    pub(super) fn is_idle(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    pub(super) fn terminal(&self) -> Arc<OwnedFd> {
+        Arc::clone(&self.terminal)
     }
 
     /// Types bytes whose room was reserved.
@@ -142,8 +172,35 @@ impl Keyboard {
             full.inspect_err(|error| tracing::warn!(%error, "a full terminal is not watched")).ok();
     }
 
+    /// Keeps others from typing in the middle of this. A key of theirs takes microseconds; who was
+    /// stopped in it is not waited for.
+    fn lock(&mut self) {
+        let Some(lock) = self.lock.as_ref().filter(|_| !self.holds) else { return };
+        for _ in 0..LOCK_TRIES {
+            self.holds = lock.hold();
+            if self.holds {
+                return;
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    fn unlock(&mut self) {
+        if let (Some(lock), true) = (&self.lock, std::mem::take(&mut self.holds)) {
+            lock.release();
+        }
+    }
+
     /// Writes as much as the terminal takes.
     pub(super) fn write(&mut self) {
+        self.lock();
+        self.write_queue();
+        if self.queue.is_empty() {
+            self.unlock();
+        }
+    }
+
+    fn write_queue(&mut self) {
         while let Some(keys) = self.queue.front_mut() {
             if keys.bytes.has_remaining() {
                 match rustix::io::write(&self.terminal, &keys.bytes) {

@@ -10,6 +10,7 @@ use super::Session;
 use crate::Event;
 use crate::event::HouseEvent;
 use crate::link::LinkError;
+use crate::mark::Standing;
 
 impl Session {
     /// Takes what the holder said; the child's status if it has ended.
@@ -21,6 +22,10 @@ impl Session {
             match message {
                 FromHolder::Output { at, bytes } => self.output(at, bytes)?,
                 FromHolder::Ended(status) => return Ok(Some(status)),
+                FromHolder::Tap => {
+                    let descriptors = self.link.take_descriptors();
+                    self.tapped(descriptors);
+                }
                 FromHolder::Hello(_)
                 | FromHolder::Description(_)
                 | FromHolder::Checkpoint { .. }
@@ -74,6 +79,7 @@ impl Session {
         if let Some(transcript) = &mut self.transcript {
             transcript.feed(&bytes);
         }
+        self.taps.prints(|| Standing::now(&self.screen));
         let fed = self.screen.feed(&bytes);
         let replies = fed.replies().to_vec();
         let events = if past { Vec::new() } else { fed.events().to_vec() };

@@ -23,6 +23,7 @@ impl Session {
         if renumbered {
             self.marks.renumber(&self.screen);
             self.waits.renumber(&self.screen);
+            self.taps.renumber();
         }
         self.changed = true;
         self.resizes += 1;

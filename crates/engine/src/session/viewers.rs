@@ -56,6 +56,8 @@ pub(super) struct Viewer {
     since_ms: u64,
     /// Counts up with whatever it does: who did something last sizes.
     pub(super) active: u64,
+    /// How many bytes it typed.
+    typed: u64,
 }
 
 /// All who look.
@@ -93,6 +95,19 @@ impl Viewers {
 
     pub(super) fn may_type(&self, id: SubscriptionId) -> bool {
         self.all.iter().any(|viewer| viewer.id == id && !viewer.read_only)
+    }
+
+    /// Notes that somebody typed.
+    pub(super) fn typed(&mut self, id: SubscriptionId, bytes: usize) {
+        if let Some(viewer) = self.all.iter_mut().find(|viewer| viewer.id == id) {
+            viewer.typed += bytes as u64;
+        }
+    }
+
+    /// Whether somebody who typed so many bytes may type and shows the output as it is.
+    pub(super) fn sees_output(&self, id: SubscriptionId, typed: u64, size: Size) -> bool {
+        let viewer = self.all.iter().find(|viewer| viewer.id == id && !viewer.read_only);
+        viewer.is_some_and(|it| it.terminal == Some(size) && !it.picture && it.typed == typed)
     }
 
     fn has_terminals(&self) -> bool {
@@ -195,13 +210,13 @@ impl Viewer {
 
     /// Brings it up to date.
     fn redraw(&mut self, screen: &Screen, decided: Offset, depth: Depth) {
-        let why = self.stale.take().unwrap_or(Why::Lagged);
+        let mut why = self.stale.take().unwrap_or(Why::Lagged);
         let (at, bytes) = match self.terminal {
             Some(size) if size != screen.size() => {
                 let begins = !self.picture || why != Why::Lagged;
                 let mut bytes = if begins { RESET.to_vec() } else { Vec::new() };
                 bytes.extend_from_slice(&screen.picture(size));
-                self.picture = true;
+                (self.picture, why) = (true, Why::Fitted);
                 (screen.offset(), bytes)
             }
             terminal => {
@@ -248,6 +263,7 @@ impl Session {
             behind: None,
             since_ms: now_ms,
             active: if attach.read_only { 0 } else { self.viewers.clock },
+            typed: 0,
         });
         self.description.attached_ms = now_ms;
         self.face.lock().attached_ms = now_ms;

@@ -249,7 +249,7 @@ fn introduce(holder: &mut UnixStream, terminal: &UnixStream, begin: &Begin, end:
         FromHolder::Output { at, bytes: Bytes::copy_from_slice(piece) }.encode(&mut bytes);
         at += piece.len() as u64;
     }
-    let sent = greenroom_pty::send_with_fd(&*holder, &bytes, terminal.as_fd()).unwrap();
+    let sent = greenroom_pty::send_with_fds(&*holder, &bytes, &[terminal.as_fd()]).unwrap();
     holder.write_all(&bytes[sent..]).unwrap();
 }
 

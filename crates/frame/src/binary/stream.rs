@@ -34,6 +34,15 @@ pub struct Redraw {
     pub bytes: Bytes,
 }
 
+/// What a client typed into a session's terminal by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Typed {
+    /// Up to where the client had seen the session's output.
+    pub at: u64,
+    /// The bytes.
+    pub bytes: Bytes,
+}
+
 /// Why a redraw was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RedrawReason {
@@ -43,6 +52,8 @@ pub enum RedrawReason {
     Lagged,
     /// The session was resized.
     Resized,
+    /// The terminal is not of the session's size: a picture of a part, and more will follow.
+    Fitted,
     /// A reason of a later version.
     Other(u8),
 }
@@ -55,6 +66,7 @@ impl RedrawReason {
             RedrawReason::Attached => 0,
             RedrawReason::Lagged => 1,
             RedrawReason::Resized => 2,
+            RedrawReason::Fitted => 3,
             RedrawReason::Other(number) => number,
         }
     }
@@ -66,6 +78,7 @@ impl RedrawReason {
             0 => RedrawReason::Attached,
             1 => RedrawReason::Lagged,
             2 => RedrawReason::Resized,
+            3 => RedrawReason::Fitted,
             other => RedrawReason::Other(other),
         }
     }
@@ -80,6 +93,24 @@ impl Output {
         check_length(kind::OUTPUT, &payload, OFFSET)?;
         let end = payload.get_u64();
         Ok(Output { end, bytes: payload })
+    }
+}
+
+impl Typed {
+    /// Reads the payload of a frame of the type [`kind::TYPED`].
+    ///
+    /// # Errors
+    /// A payload without room for the offset.
+    pub fn from_payload(mut payload: Bytes) -> Result<Typed, FrameError> {
+        check_length(kind::TYPED, &payload, OFFSET)?;
+        let at = payload.get_u64();
+        Ok(Typed { at, bytes: payload })
+    }
+
+    /// The payload of such a frame.
+    #[must_use]
+    pub fn to_payload(at: u64, bytes: &[u8]) -> Vec<u8> {
+        [&at.to_be_bytes(), bytes].concat()
     }
 }
 

@@ -18,6 +18,7 @@ mod claude;
 mod cli;
 mod clock;
 mod daemon_killed;
+mod direct;
 mod disk;
 mod endings;
 mod exhausted;

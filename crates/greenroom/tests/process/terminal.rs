@@ -103,6 +103,11 @@ impl Terminal {
         assert_eq!(rustix::io::write(&self.master, keys).unwrap(), keys.len());
     }
 
+    /// Presses as many of these keys as are read by now.
+    pub(crate) fn press_some(&self, keys: &[u8]) -> usize {
+        rustix::io::write(&self.master, keys).unwrap_or(0)
+    }
+
     /// Gives the terminal another size.
     pub(crate) fn resize(&mut self, size: &str) {
         let size: Size = size.parse().unwrap();

@@ -110,7 +110,7 @@ fn introduce(
     };
     FromHolder::Description(Bytes::from(description.encode())).encode(&mut bytes);
     FromHolder::Output { at: Offset(0), bytes: Bytes::from_static(b"hello") }.encode(&mut bytes);
-    let sent = greenroom_pty::send_with_fd(&*daemon, &bytes, terminal).unwrap();
+    let sent = greenroom_pty::send_with_fds(&*daemon, &bytes, &[terminal]).unwrap();
     // A daemon that refuses hangs up before it has read everything.
     daemon.write_all(&bytes[sent..]).unwrap_or_default();
 }

@@ -27,6 +27,8 @@ pub(crate) struct Daemon {
     stream: UnixStream,
     decoder: Decoder,
     terminal: Option<OwnedFd>,
+    /// What came beside the stream.
+    descriptors: Vec<OwnedFd>,
 }
 
 /// What a child wrote, and how it ended.
@@ -161,7 +163,7 @@ impl Daemon {
     fn new(stream: UnixStream) -> Daemon {
         stream.set_read_timeout(Some(BOUND)).unwrap();
         stream.set_write_timeout(Some(BOUND)).unwrap();
-        Daemon { stream, decoder: Decoder::default(), terminal: None }
+        Daemon { stream, decoder: Decoder::default(), terminal: None, descriptors: Vec::new() }
     }
 
     pub(crate) fn send(&mut self, message: &ToHolder) {
@@ -178,6 +180,16 @@ impl Daemon {
     pub(crate) fn type_in(&mut self, text: &str) {
         let terminal = self.terminal.as_ref().unwrap().try_clone().unwrap();
         File::from(terminal).write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Asks for a tap and waits for it; what was printed before is dropped.
+    #[track_caller]
+    pub(crate) fn tap(&mut self) -> greenroom_pty::Tap {
+        self.send(&ToHolder::Tap);
+        while self.next("the tap") != Some(FromHolder::Tap) {}
+        let terminal = self.terminal.as_ref().unwrap().try_clone().unwrap();
+        let descriptors: [OwnedFd; 4] = std::mem::take(&mut self.descriptors).try_into().unwrap();
+        greenroom_pty::Tap::new(terminal, descriptors).unwrap()
     }
 
     /// Whether the terminal's descriptor has come.
@@ -202,12 +214,15 @@ impl Daemon {
     #[track_caller]
     fn receive(&mut self, what: &str) -> bool {
         let mut buffer = vec![0; 64 << 10];
-        let received = greenroom_pty::recv_with_fd(&self.stream, &mut buffer);
-        let (length, terminal) = match received {
+        let received =
+            greenroom_pty::recv_with_fds(&self.stream, &mut buffer, &mut self.descriptors);
+        let length = match received {
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return false,
             received => received.unwrap_or_else(|error| panic!("waiting for {what}: {error}")),
         };
-        self.terminal = self.terminal.take().or(terminal);
+        if self.terminal.is_none() {
+            self.terminal = self.descriptors.pop();
+        }
         self.decoder.feed(&buffer[..length]);
         length > 0
     }
@@ -233,6 +248,7 @@ impl Daemon {
                 None
             }
             Some(FromHolder::Ended(status)) => Some(status),
+            Some(FromHolder::Tap) => None,
             other => panic!("no output: {other:?}"),
         }
     }

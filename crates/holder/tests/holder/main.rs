@@ -8,3 +8,4 @@ mod kill;
 mod log;
 mod reconnect;
 mod start;
+mod tap;

@@ -138,8 +138,9 @@ fn who_shows_a_session_is_listed_also_after_the_daemon_was_killed() {
         // It starts another one by itself, and what is typed meanwhile is not lost.
         terminal.press(format!("{round}\r").as_bytes());
         terminal.shows(&format!("got-{round}"));
-        assert!(is_served(&home), "{round}: an editor finds the new daemon, too");
+        eventually(&format!("{round}: an editor finds the new daemon, too"), || is_served(&home));
     }
+    viewer(&home, "it shows the session again");
     let output = run(&home, &["ls"]);
     assert!(text(&output.stdout).starts_with("talks            1 client     "), "{output:?}");
 }

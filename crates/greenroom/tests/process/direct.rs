@@ -1,0 +1,149 @@
+//! Keys that go into the session's terminal by themselves, and their echo: with a daemon that stands
+//! still, with daemons that come and go, and in order with what goes through one.
+
+use std::fs;
+
+use greenroom_testkit::{Home, Signal, create, eventually};
+use serde_json::json;
+
+use crate::support::{call, home, screen, wait_for_text};
+use crate::terminal::Terminal;
+
+/// Sends every key back, as it is.
+const ECHOES: &str = "stty raw -echo; printf ready; exec cat";
+
+/// Whether a process has been lent a session's terminal.
+fn is_lent(pid: u32) -> bool {
+    let Ok(descriptors) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+    let links = descriptors.filter_map(|it| fs::read_link(it.ok()?.path()).ok());
+    links.into_iter().any(|it| it.to_string_lossy().contains("greenroom-keys"))
+}
+
+/// Attaches to a session that shows `ready`, and types until its terminal is lent.
+fn attached(home: &Home, name: &str) -> Terminal {
+    wait_for_text(&mut home.connect(), name, "ready");
+    let mut terminal = Terminal::start(home, "80x24", &["attach", name]);
+    terminal.shows("ready");
+    terminal.press(b"!");
+    terminal.shows("!");
+    eventually("the terminal is lent", || is_lent(terminal.pid()));
+    terminal
+}
+
+#[test]
+fn a_key_is_echoed_though_the_daemon_stands_still() {
+    let home = home();
+    let daemon = home.start();
+    create(&mut home.connect(), "echoes", ECHOES);
+    let mut terminal = attached(&home, "echoes");
+    daemon.signal(Signal::STOP);
+    for key in ["one", " two", " three"] {
+        terminal.press(key.as_bytes());
+        terminal.shows(key);
+    }
+    daemon.signal(Signal::CONT);
+    let mut connection = home.connect();
+    wait_for_text(&mut connection, "echoes", "ready!one two three");
+    terminal.press(b" four");
+    terminal.shows("ready!one two three four");
+    wait_for_text(&mut connection, "echoes", "ready!one two three four");
+}
+
+#[test]
+fn every_key_once_over_many_daemons() {
+    let home = home();
+    let mut daemon = home.start();
+    create(&mut home.connect(), "echoes", ECHOES);
+    let mut terminal = attached(&home, "echoes");
+    // From a line's beginning, so that no word is cut at its end.
+    terminal.press(b"\r\n");
+    let mut typed = String::from("ready!");
+    for key in 0..240 {
+        let word = format!("{key:03} ");
+        terminal.press(word.as_bytes());
+        typed.push_str(&word);
+        if key % 30 == 7 {
+            // While the echo of this one may be anywhere.
+            daemon.restart(&home);
+        }
+        terminal.shows(word.trim_end());
+    }
+    let words = |text: &str| text.split_whitespace().collect::<String>();
+    assert_eq!(words(&terminal.screen.text()), words(&typed));
+    assert_eq!(words(&screen(&mut home.connect(), "echoes")), words(&typed));
+}
+
+#[test]
+fn what_the_terminal_does_not_take_at_once_stays_in_order() {
+    let home = home();
+    let _daemon = home.start();
+    let go = home.path().join("go");
+    let made = std::process::Command::new("mkfifo").arg(&go).status();
+    assert!(made.is_ok_and(|it| it.success()));
+    // It echoes one key, reads nothing for a while, and then all.
+    let script = format!("stty raw -echo; printf ready; head -c 1; : < {}; exec cat", go.display());
+    create(&mut home.connect(), "slow", &script);
+    let mut terminal = attached(&home, "slow");
+    terminal.written.clear();
+    // More than a terminal takes: the first goes into it, the rest waits in the daemon.
+    let typed: String = (0..8000).map(|number| format!("{number:07}\n")).collect();
+    let (mut left, mut opened) = (typed.as_bytes(), false);
+    eventually("everything was typed and came back", || {
+        left = &left[terminal.press_some(left)..];
+        if typed.len() - left.len() > 16 << 10 && !opened {
+            fs::write(&go, b"go").unwrap();
+            opened = true;
+        }
+        terminal.look();
+        terminal.written.len() >= typed.len()
+    });
+    assert!(terminal.written == typed.as_bytes(), "not in order");
+    // And then it is lent again.
+    terminal.press(b"x");
+    terminal.shows("x");
+    eventually("the terminal is lent again", || is_lent(terminal.pid()));
+}
+
+#[test]
+fn who_waits_knows_what_was_typed_alone() {
+    let home = home();
+    let _daemon = home.start();
+    let mut connection = home.connect();
+    // A shell's echo, by the terminal itself; it waits for a line before it answers.
+    create(
+        &mut connection,
+        "asks",
+        "printf ready; read a; read line; echo answer-is-$line; read b",
+    );
+    wait_for_text(&mut connection, "asks", "ready");
+    let mut terminal = Terminal::start(&home, "80x24", &["attach", "asks"]);
+    terminal.shows("ready");
+    terminal.press(b"!\r");
+    terminal.shows("!");
+    eventually("the terminal is lent", || is_lent(terminal.pid()));
+    terminal.press(b"forty-two\r");
+    terminal.shows("answer-is-forty-two");
+    let wait =
+        |regex: &str| json!({"sessionId": "asks", "for": {"regex": regex}, "timeoutMs": 300});
+    call(&mut connection, "session.wait", wait("answer-is-forty"));
+    let echo = connection.call("session.wait", &wait("(?m)^forty"));
+    assert!(echo.is_err(), "the echo is no answer: {echo:?}");
+}
+
+#[test]
+fn who_only_watches_is_lent_nothing() {
+    let home = home();
+    let _daemon = home.start();
+    create(&mut home.connect(), "echoes", ECHOES);
+    let mut typist = attached(&home, "echoes");
+    let mut watcher = Terminal::start(&home, "80x24", &["attach", "--read-only", "echoes"]);
+    watcher.shows("ready!");
+    watcher.press(b"not this");
+    for word in ["some", " words", " more"] {
+        typist.press(word.as_bytes());
+        typist.shows(word);
+        watcher.shows(word);
+    }
+    assert_eq!(watcher.screen.text(), typist.screen.text());
+    assert!(!is_lent(watcher.pid()));
+}
