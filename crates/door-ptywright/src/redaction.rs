@@ -1,6 +1,7 @@
 //! What a client sees of secrets: nothing, unless it asks.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 
 use greenroom_engine::redact::Redaction;
 use serde::Deserialize;
@@ -46,10 +47,10 @@ impl Wish {
 }
 
 /// A text as a client may see it.
-pub(crate) fn shown(policy: Option<&Redaction>, text: &str) -> String {
+pub(crate) fn shown<'t>(policy: Option<&Redaction>, text: &'t str) -> Cow<'t, str> {
     match policy {
-        Some(policy) => policy.apply(text).into_owned(),
-        None => text.to_owned(),
+        Some(policy) => policy.apply(text),
+        None => Cow::Borrowed(text),
     }
 }
 
@@ -63,10 +64,10 @@ pub(crate) fn without_secrets(
     policy: Option<&Redaction>,
     texts: &[&str],
 ) -> Value {
-    let shown: Vec<(&str, Cow<'_, str>)> = match policy {
-        Some(policy) => texts.iter().map(|&text| (text, policy.apply(text))).collect(),
-        None => Vec::new(),
-    };
+    // Most waits catch nothing, and to look for secrets in what a session printed takes its time.
+    let shown = LazyCell::new(|| -> Vec<(&str, Cow<'_, str>)> {
+        texts.iter().map(|&text| (text, self::shown(policy, text))).collect()
+    });
     let secret = |caught: &str| {
         shown.iter().any(|(text, shown)| text.contains(caught) && !shown.contains(caught))
     };

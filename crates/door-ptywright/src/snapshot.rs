@@ -1,5 +1,9 @@
 //! A screen as clients get it, written straight as JSON: a large one has twelve thousand cells, and a
 //! tree of values of that size takes longer than everything else together.
+//!
+//! The cells are in `cells`.
+
+mod cells;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -8,11 +12,15 @@ use std::ops::Range;
 use bytes::Bytes;
 use greenroom_engine::Scene;
 use greenroom_engine::redact::Redaction;
-use greenroom_screen::{Attrs, Cell, CellText, Color, Modes, Snapshot, Style, Underline, Wrap};
+use greenroom_model::Size;
+use greenroom_screen::{Cursor, Modes, Snapshot, Wrap};
 use serde::Deserialize;
+
+use self::cells::{Hidden, push_cells};
 
 use crate::Pixels;
 use crate::error::RpcError;
+use crate::redaction::shown;
 
 /// The most lines of history one read brings.
 const MAX_HISTORY: u64 = 100_000;
@@ -40,7 +48,12 @@ pub(crate) struct Wanted {
 /// What a screen shows at one moment, to be written later.
 #[derive(Debug)]
 pub(crate) struct Shot {
-    snapshot: Snapshot,
+    size: Size,
+    cursor: Cursor,
+    modes: Modes,
+    title: String,
+    /// The cells, if any are wanted: to copy them takes longer than all else here.
+    snapshot: Option<Snapshot>,
     pub(crate) contents: String,
     history: Option<String>,
     pub(crate) sequence: u64,
@@ -57,7 +70,11 @@ impl Shot {
             screen.text_of(first..top, Wrap::Joined)
         });
         Shot {
-            snapshot: screen.snapshot(),
+            size: screen.size(),
+            cursor: screen.cursor(),
+            modes: screen.modes(),
+            title: screen.title().to_owned(),
+            snapshot: wanted.cells.unwrap_or(true).then(|| screen.snapshot()),
             contents: screen.contents(),
             history,
             sequence: scene.sequence,
@@ -70,14 +87,14 @@ impl Shot {
         if !wanted.cells.unwrap_or(true) {
             return 0..0;
         }
-        let rows = self.snapshot.size().rows();
+        let rows = self.size.rows();
         let first = wanted.row_start.unwrap_or(0).min(rows);
         first..wanted.row_end.unwrap_or(u16::MAX).clamp(first, rows)
     }
 
     /// Whether the cells that are wanted fit into one answer.
     pub(crate) fn check(&self, wanted: &Wanted) -> Result<(), RpcError> {
-        let cells = self.rows(wanted).len() * usize::from(self.snapshot.size().cols());
+        let cells = self.rows(wanted).len() * usize::from(self.size.cols());
         if cells <= MAX_CELLS {
             return Ok(());
         }
@@ -96,10 +113,8 @@ impl Shot {
         policy: Option<&Redaction>,
     ) -> Vec<Bytes> {
         let mut pieces = Vec::new();
-        let (snapshot, size) = (&self.snapshot, self.snapshot.size());
-        let shown = |text: &str| crate::redaction::shown(policy, text);
-        let mut out = String::with_capacity(1024);
-        let cursor = snapshot.cursor();
+        let (size, cursor, modes) = (self.size, self.cursor, self.modes);
+        let mut out = String::with_capacity(1024 + self.contents.len());
         // Writing to a text does not fail.
         let _ok = write!(
             out,
@@ -114,11 +129,13 @@ impl Shot {
             r#""cursor":{{"row":{},"col":{},"visible":{}}},"sequence":{},"plain_text":"#,
             cursor.row, cursor.col, cursor.visible, self.sequence
         );
-        let contents = policy.map_or(Cow::Borrowed(&*self.contents), |it| it.apply(&self.contents));
+        let contents = shown(policy, &self.contents);
         push_text(&mut out, &contents);
         out.push_str(r#","cells":["#);
         let rows = self.rows(wanted);
-        if !rows.is_empty() && self.check(wanted).is_ok() {
+        if let Some(snapshot) = &self.snapshot
+            && self.check(wanted).is_ok()
+        {
             // Cells are looked at for secrets only if there are any in the text.
             let hidden = match (policy, &contents) {
                 (Some(policy), Cow::Owned(_)) => Hidden::find(snapshot, policy),
@@ -126,7 +143,6 @@ impl Shot {
             };
             push_cells(&mut pieces, &mut out, snapshot, rows, &hidden);
         }
-        let modes = snapshot.modes();
         let _ok = write!(
             out,
             r#"],"alternate_screen":{},"application_cursor":{},"application_keypad":{},"title":"#,
@@ -134,13 +150,13 @@ impl Shot {
             modes.contains(Modes::APP_CURSOR),
             modes.contains(Modes::APP_KEYPAD)
         );
-        match snapshot.title() {
+        match self.title.as_str() {
             "" => out.push_str("null"),
-            title => push_text(&mut out, &shown(title)),
+            title => push_text(&mut out, &shown(policy, title)),
         }
         if let Some(history) = &self.history {
             out.push_str(r#","history":"#);
-            push_text(&mut out, &shown(history));
+            push_text(&mut out, &shown(policy, history));
         }
         out.push('}');
         pieces.push(out.into());
@@ -148,164 +164,18 @@ impl Shot {
     }
 }
 
-/// How long a piece becomes: the allocator gives such memory again and again, where larger pieces would
-/// come from the system, page by page.
-const PIECE: usize = 48 << 10;
-
-/// More than a row's worth of cells of one column.
-const CELL_BYTES: usize = 256;
-
-/// Cells that hold a secret, and what is shown instead.
-#[derive(Debug, Default)]
-struct Hidden {
-    /// The row and column of each, in order.
-    cells: Vec<((u16, u16), char)>,
-}
-
-impl Hidden {
-    /// Finds the cells of secrets, also of those that are wrapped.
-    fn find(snapshot: &Snapshot, policy: &Redaction) -> Hidden {
-        let mut text = String::new();
-        // Where each cell's text begins.
-        let mut places: Vec<(usize, (u16, u16))> = Vec::new();
-        for (row, line) in (0..).zip(snapshot.rows()) {
-            let written = line.written();
-            for cell in line.cells().take_while(|cell| cell.col < written) {
-                places.push((text.len(), (row, cell.col)));
-                match cell.text() {
-                    CellText::Char(c) => text.push(c),
-                    CellText::Cluster(cluster) => text.push_str(cluster),
-                }
-            }
-            if !line.is_wrapped() {
-                text.push('\n');
-            }
-        }
-        let mut hidden = Hidden::default();
-        for span in policy.spans(&text) {
-            let Range { start, end } = span;
-            let first = places.partition_point(|place| place.0 < start);
-            let inside = places[first..].iter().take_while(|place| place.0 < end);
-            let mut marker = policy.replacement().chars();
-            hidden.cells.extend(inside.map(|place| (place.1, marker.next().unwrap_or(' '))));
-        }
-        hidden
-    }
-
-    fn get(&self, at: (u16, u16)) -> Option<char> {
-        if self.cells.is_empty() {
-            return None;
-        }
-        let found = self.cells.binary_search_by_key(&at, |cell| cell.0).ok()?;
-        Some(self.cells[found].1)
-    }
-}
-
-fn push_cells(
-    pieces: &mut Vec<Bytes>,
-    out: &mut String,
-    snapshot: &Snapshot,
-    rows: Range<u16>,
-    hidden: &Hidden,
-) {
-    // What follows the text of a narrow cell of a style, and where the style itself begins in it.
-    let mut style = (Style::default(), String::from(NARROW));
-    push_style(&mut style.1, &style.0);
-    let mut first = true;
-    let mut begin = String::new();
-    for row in rows {
-        let Some(line) = snapshot.row(row) else { return };
-        if out.len() + usize::from(snapshot.size().cols()) * CELL_BYTES > PIECE {
-            pieces.push(std::mem::replace(out, String::with_capacity(PIECE)).into());
-        }
-        begin.clear();
-        let _ok = write!(begin, r#"{{"row":{row},"col":"#);
-        let written = line.written();
-        for cell in line.cells() {
-            if !std::mem::take(&mut first) {
-                out.push(',');
-            }
-            if cell.style != style.0 {
-                style.0 = cell.style;
-                style.1.truncate(NARROW.len());
-                push_style(&mut style.1, &style.0);
-            }
-            out.push_str(&begin);
-            push_number(out, cell.col);
-            out.push_str(r#","text":"#);
-            match hidden.get((row, cell.col)) {
-                Some(instead) => push_text(out, instead.encode_utf8(&mut [0; 4])),
-                None if cell.col >= written => out.push_str(r#""""#),
-                None => push_glyph(out, &cell),
-            }
-            if cell.width == 2 {
-                out.push_str(WIDE);
-                out.push_str(&style.1[NARROW.len()..]);
-                out.push(',');
-                out.push_str(&begin);
-                push_number(out, cell.col + 1);
-                out.push_str(r#","text":"","wide":false,"wide_continuation":true,"style":"#);
-                out.push_str(&style.1[NARROW.len()..]);
-            } else {
-                out.push_str(&style.1);
-            }
-        }
-    }
-}
-
-const WIDE: &str = r#","wide":true,"wide_continuation":false,"style":"#;
-const NARROW: &str = r#","wide":false,"wide_continuation":false,"style":"#;
-
-fn push_glyph(out: &mut String, cell: &Cell<'_>) {
-    match cell.text() {
-        CellText::Char(c) if c != '"' && c != '\\' && !c.is_control() => {
-            out.push('"');
-            out.push(c);
-            out.push('"');
-        }
-        other => push_text(out, &other.to_string()),
-    }
-}
-
-fn push_number(out: &mut String, number: u16) {
-    if number >= 10 {
-        push_number(out, number / 10);
-    }
-    out.push(char::from(b'0' + (number % 10) as u8));
-}
-
-/// A style, and the end of its cell.
-fn push_style(out: &mut String, style: &Style) {
-    let has = |attr| style.attrs.contains(attr);
-    out.push_str(r#"{"foreground":""#);
-    push_color(out, style.fg);
-    out.push_str(r#"","background":""#);
-    push_color(out, style.bg);
-    let _ok = write!(
-        out,
-        r#"","bold":{},"dim":{},"italic":{},"underline":{},"inverse":{}}}}}"#,
-        has(Attrs::BOLD),
-        has(Attrs::DIM),
-        has(Attrs::ITALIC),
-        style.underline != Underline::None,
-        has(Attrs::INVERSE)
-    );
-}
-
-fn push_color(out: &mut String, color: Color) {
-    let _ok = match color {
-        Color::Default => write!(out, "default"),
-        Color::Indexed(index) => write!(out, "idx:{index}"),
-        Color::Rgb(r, g, b) => write!(out, "rgb:{r}:{g}:{b}"),
-    };
-}
-
 /// A text as JSON has it.
-pub(crate) fn push_text(out: &mut String, text: &str) {
-    match serde_json::to_string(text) {
-        Ok(quoted) => out.push_str(&quoted),
-        Err(_) => out.push_str(r#""""#),
-    }
+fn push_text(out: &mut String, text: &str) {
+    out.push('"');
+    push_escaped(out, text);
+    out.push('"');
+}
+
+/// What is between the quotes of a text.
+fn push_escaped(out: &mut String, text: &str) {
+    // A text can always be written.
+    let quoted = serde_json::to_string(text).unwrap_or_default();
+    out.push_str(quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default());
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use memchr::memchr2;
+
 const ESC: u8 = 0x1b;
 const BEL: u8 = 0x07;
 const BACKSPACE: u8 = 0x08;
@@ -71,8 +73,7 @@ struct Segment {
 impl<'t> Lanes<'t> {
     /// Splits a text that begins in `state`.
     pub(super) fn split(text: &'t str, state: State) -> Lanes<'t> {
-        let is_plain = |byte: &u8| !matches!(*byte, ESC | BACKSPACE);
-        if state == State::Ground && text.as_bytes().iter().all(is_plain) {
+        if state == State::Ground && memchr2(ESC, BACKSPACE, text.as_bytes()).is_none() {
             let lane = Lane { text: Cow::Borrowed(text), segments: Vec::new() };
             return Lanes::of(lane, Lane::default(), state);
         }
@@ -106,8 +107,8 @@ impl Splitter<'_> {
         while let Some(&byte) = bytes.get(at) {
             match state {
                 State::Ground => {
-                    let stop = |byte: &u8| matches!(*byte, ESC | BACKSPACE);
-                    let end = bytes[at..].iter().position(stop).map_or(bytes.len(), |it| at + it);
+                    let stop = memchr2(ESC, BACKSPACE, &bytes[at..]);
+                    let end = stop.map_or(bytes.len(), |it| at + it);
                     self.text.add(self.source, at..end);
                     state = if bytes.get(end) == Some(&ESC) { State::Escape } else { state };
                     at = end;
@@ -308,5 +309,5 @@ impl Lane<'_> {
 
 /// Where a blank and a carriage return follow each other.
 fn wraps(bytes: &[u8]) -> impl Iterator<Item = usize> {
-    bytes.windows(2).enumerate().filter(|(_, pair)| *pair == b" \r").map(|(at, _)| at)
+    memchr::memmem::find_iter(bytes, b" \r")
 }
