@@ -58,12 +58,17 @@ impl Params {
     /// The parameters as a method wants them.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, RpcError> {
         let wrong = |why: String| RpcError::params(format!("invalid params: {why}"));
-        match &self.value {
-            Value::Null => serde_json::from_value(Value::Object(serde_json::Map::new())),
-            Value::Object(_) => T::deserialize(&self.value),
+        let none = Value::Object(serde_json::Map::new());
+        let value = match &self.value {
+            Value::Null => &none,
+            Value::Object(_) => &self.value,
             _ => return Err(wrong("expected an object".to_owned())),
-        }
-        .map_err(|error| wrong(error.to_string()))
+        };
+        serde_path_to_error::deserialize(value).map_err(|error| {
+            let (path, why) = (error.path().to_string(), error.inner());
+            // What is missing has a name of its own, and no place.
+            wrong(if path == "." { why.to_string() } else { format!("`{path}`: {why}") })
+        })
     }
 }
 
@@ -108,6 +113,8 @@ mod tests {
         assert_eq!(read("null").unwrap().name, None);
         assert_eq!(read(r#"{"name":"x","more":1}"#).unwrap().name.as_deref(), Some("x"));
         assert_eq!(read(r#"["x"]"#).unwrap_err().code, -32602);
-        assert_eq!(read(r#"{"name":5}"#).unwrap_err().code, -32602);
+        let error = read(r#"{"name":5}"#).unwrap_err();
+        let why = "invalid params: `name`: invalid type: integer `5`, expected a string";
+        assert_eq!((error.code, error.to_string().as_str()), (-32602, why));
     }
 }
