@@ -120,8 +120,14 @@ impl Action {
     ) -> Result<(), RpcError> {
         let engine = &door.engine;
         let typed = match self {
-            Action::Text(text) | Action::Paste(text) => Typed::Bytes(Bytes::from(text)),
-            Action::BracketedPaste(text) => Typed::Bytes(Bytes::from(encode_paste(&text, true))),
+            // As much as a message has room for.
+            Action::Text(text) | Action::Paste(text) => {
+                return Ok(engine.type_all(caller, id, Bytes::from(text)).await?);
+            }
+            Action::BracketedPaste(text) => {
+                let bytes = Bytes::from(encode_paste(&text, true));
+                return Ok(engine.type_all(caller, id, bytes).await?);
+            }
             Action::Key(name) => Typed::Keys(vec![key(&name)?]),
             Action::Interrupt => Typed::Bytes(Bytes::from_static(b"\x03")),
             Action::Eof => Typed::Bytes(Bytes::from_static(b"\x04")),

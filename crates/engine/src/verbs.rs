@@ -7,7 +7,7 @@ use bytes::Bytes;
 use greenroom_model::{Offset, SessionId, Size};
 use greenroom_screen::Screen;
 use tokio::sync::mpsc::error::SendError;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, oneshot, watch};
 use tokio::time::Instant;
 
 use crate::create::check_name;
@@ -53,16 +53,42 @@ impl Engine {
         enter: bool,
     ) -> Result<Offset, Error> {
         caller.may_write()?;
-        let handle = self.living(id)?;
-        let most = handle.room_bytes;
         // Enter alone takes room, too.
-        let reserved = typed_len(&typed) + 1;
-        let permits = u32::try_from(reserved).ok().filter(|_| reserved <= most);
-        let permits = permits.ok_or(Error::Limit { what: "bytes typed at once", most })?;
-        let room = handle.room.try_acquire_many_owned(permits);
-        let room = room.map_err(|_| Error::InputFull(id))?;
+        let room = self.room(id, typed_len(&typed) + 1)?;
         self.audit(caller, "type", Some(id));
         self.ask(id, |reply| Msg::Type { typed, enter, room, reply }).await
+    }
+
+    /// Types bytes, also more than the queue takes: then piece by piece, each when the terminal has taken
+    /// the one before. How much that may be is the caller's to bound.
+    ///
+    /// # Errors
+    /// The program does not read and the queue is full.
+    pub async fn type_all(
+        &self,
+        caller: &Caller,
+        id: SessionId,
+        bytes: Bytes,
+    ) -> Result<(), Error> {
+        let most = self.living(id)?.room_bytes.saturating_sub(1).max(1);
+        let mut rest = bytes;
+        let piece = rest.split_to(rest.len().min(most));
+        self.type_in(caller, id, Typed::Bytes(piece), false).await?;
+        while !rest.is_empty() {
+            let piece = rest.split_to(rest.len().min(most));
+            let (room, typed) = (self.room(id, piece.len() + 1)?, Typed::Bytes(piece));
+            self.ask(id, |reply| Msg::Type { typed, enter: false, room, reply }).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes room for something to be typed, if there is any now.
+    fn room(&self, id: SessionId, bytes: usize) -> Result<OwnedSemaphorePermit, Error> {
+        let handle = self.living(id)?;
+        let most = handle.room_bytes;
+        let permits = u32::try_from(bytes).ok().filter(|_| bytes <= most);
+        let permits = permits.ok_or(Error::Limit { what: "bytes typed at once", most })?;
+        handle.room.try_acquire_many_owned(permits).map_err(|_| Error::InputFull(id))
     }
 
     /// Types for an attached client, and waits until there is room.
