@@ -151,6 +151,13 @@ pub(super) fn is_word(value: &str, name: &str) -> bool {
         || (!is_password(name) && is_capitalized(word))
 }
 
+/// Whether it has letters only, as words have, or digits only, unless they may be a password.
+pub(super) fn is_plain(value: &str, name: &str) -> bool {
+    let is_letter = |it: u8| it.is_ascii_alphabetic() || b"_-./|,:;()[]`*".contains(&it);
+    let is_number = !is_password(name) && value.bytes().all(|it| it.is_ascii_digit());
+    is_number || value.bytes().all(is_letter)
+}
+
 /// Whether it is the name of a thing of the same kind, as in `"output_token": "NextToken"`.
 ///
 /// Not so for passwords: some are called `my_password`.

@@ -2,7 +2,8 @@
 //!
 //! The name may have anything in front (`GITHUB_TOKEN`) but nothing behind (`tokenizer`). Directly
 //! behind `=`, everything is a value, as ptywright has it. With white space around, or behind `:`,
-//! it may as well be source code or prose; [`code`] knows what those look like.
+//! it may as well be source code or prose; [`code`] knows what those look like. Behind a blank it is one
+//! only if the name is an option, as in `--token abc1`.
 
 use std::ops::Range;
 
@@ -51,22 +52,26 @@ const GAP_MAX: usize = 48;
 const DEPTH_MAX: usize = 7;
 
 /// Within how many bytes a value shows that it is none. Longer ones are secrets.
-const DECIDE_MAX: usize = 64;
+pub(super) const DECIDE_MAX: usize = 64;
 
-/// How long a value on the line below its name must be: longer than the words of a next sentence.
+/// How long a value must be that is on the line below its name, or of letters only behind an option:
+/// longer than the words of a next sentence.
 const FAR_LEAST: usize = 20;
 
 /// Where a value begins, and how.
-struct Place {
-    at: usize,
+pub(super) struct Place {
+    pub(super) at: usize,
     /// Whether nothing but `=` is between name and value.
     is_tight: bool,
     is_name_quoted: bool,
     /// Whether a line ends between name and value.
-    is_far: bool,
+    pub(super) is_far: bool,
 }
 
 pub(super) fn judge(site: &Site<'_>, anchor: Range<usize>) -> Verdict {
+    if let Some(at) = option_value(site.text.as_bytes(), anchor.end) {
+        return judge_option(site, anchor, at);
+    }
     let place = match find_value(site.text.as_bytes(), anchor.end) {
         Ok(place) => place,
         Err(verdict) => return verdict,
@@ -90,8 +95,47 @@ pub(super) fn judge(site: &Site<'_>, anchor: Range<usize>) -> Verdict {
     }
 }
 
+/// Where the value of an option begins whose name ends here, if it is one: behind one blank, for more
+/// are the columns of a list of options.
+fn option_value(bytes: &[u8], name_end: usize) -> Option<usize> {
+    let is_part = |it: &u8| it.is_ascii_alphanumeric() || matches!(*it, b'_' | b'-');
+    let name = bytes[..name_end].iter().rev().take(DECIDE_MAX).take_while(|it| is_part(it)).count();
+    let is_option = bytes[name_end - name..].starts_with(b"--");
+    let next = bytes.get(name_end + 1).filter(|next| !b":=- \t\r\n".contains(next));
+    let has_value = bytes.get(name_end) == Some(&b' ') && next.is_some();
+    (is_option && has_value).then_some(name_end + 1)
+}
+
+/// The value of an option. In a manual, what follows the name is a word.
+fn judge_option(site: &Site<'_>, anchor: Range<usize>, at: usize) -> Verdict {
+    let name = &site.text[anchor];
+    if let Some((quote, start)) = opening(site.text.as_bytes(), at) {
+        // It closes a text that ends in an option.
+        let ends = |it: &u8| b" );],}".contains(it);
+        let is_closing = site.text.as_bytes().get(start).is_some_and(ends);
+        return if is_closing { Verdict::No } else { judge_quoted(site, name, start, quote) };
+    }
+    let (length, tail) = site.run(Class::Value, at);
+    let range = at..at + length;
+    let value = &site.text[range.clone()];
+    let is_harmless = || {
+        code::is_placeholder(value)
+            || code::is_path(value)
+            || code::is_word(value, name)
+            || (length < FAR_LEAST && code::is_plain(value, name))
+    };
+    match tail {
+        _ if length == 0 || site.is_marker(at) => Verdict::No,
+        Some(tail) if length <= DECIDE_MAX => {
+            Verdict::Open { range, tail, is_secret: !is_harmless(), is_telling: false }
+        }
+        None if length <= DECIDE_MAX && is_harmless() => Verdict::No,
+        _ => Verdict::Secret { range, tail },
+    }
+}
+
 /// Goes from the end of a name to its value.
-fn find_value(bytes: &[u8], name_end: usize) -> Result<Place, Verdict> {
+pub(super) fn find_value(bytes: &[u8], name_end: usize) -> Result<Place, Verdict> {
     let (mut at, is_name_quoted) = close_name(bytes, name_end)?;
     let before = blanks(&bytes[at..]);
     at += before;
@@ -141,7 +185,7 @@ fn blanks(bytes: &[u8]) -> usize {
 }
 
 /// The quote that opens a value, with the letters that say what kind of text it is.
-fn opening(bytes: &[u8], at: usize) -> Option<(Quote, usize)> {
+pub(super) fn opening(bytes: &[u8], at: usize) -> Option<(Quote, usize)> {
     let letters = bytes[at..].iter().take_while(|byte| b"bBrRuUfF$@".contains(byte)).count();
     let from = if letters <= 2 { at + letters } else { at };
     let depth = bytes[from..].iter().take(DEPTH_MAX).take_while(|it| **it == b'\\').count();

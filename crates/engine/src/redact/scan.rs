@@ -13,7 +13,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use super::policy::Redaction;
 use super::stream::HOLD_MAX;
 use super::tail::{CLASSES, Class, Tail};
-use super::{block, keyed, known, url};
+use super::{block, cookie, keyed, known, url};
 
 /// A lane and where it stands.
 pub(super) struct Site<'t> {
@@ -118,6 +118,10 @@ pub(super) struct Scan {
     pub(super) keep: usize,
 }
 
+/// How many bytes of what may be a secret a pause can show at most, whatever the rule: as long as the
+/// words that stand where secrets do. A rule that knows its secrets better shows fewer.
+pub(super) const PAUSE_MAX: usize = 16;
+
 /// How much of what was shown is kept to judge what follows: longer than any name before a value.
 const CONTEXT: usize = 128;
 
@@ -181,7 +185,7 @@ impl Scan {
             }
             Verdict::Open { range, tail, is_secret, is_telling } => {
                 self.hold = self.hold.min(range.start);
-                let is_secret = is_secret || is_telling;
+                let is_secret = is_secret || is_telling || range.len() > PAUSE_MAX;
                 self.open.push(Open { range, tail, is_secret, is_sure: false });
             }
         }
@@ -270,6 +274,7 @@ static RULES: LazyLock<Vec<(&str, Rule)>> = LazyLock::new(|| {
     rules.extend(known::KINDS.iter().map(|kind| (kind.prefix, known::judge as Rule)));
     rules.push(("bearer", known::bearer));
     rules.push((known::JWT, known::jwt));
+    rules.push((cookie::NAME, cookie::judge));
     rules.push(("://", url::judge));
     rules.push((block::BEGIN, block::judge));
     rules

@@ -91,7 +91,9 @@ impl Stream {
     /// Shows what is held back; for when nothing came for a while, or nothing will come.
     ///
     /// It is hidden if it is a secret already, or so much of one that the rest is no secret. If more
-    /// of the same comes afterwards, that is hidden as well.
+    /// of the same comes afterwards, that is hidden as well. So pauses show no more of a secret than its
+    /// first 16 bytes, of those with letters of their own in front 7 behind these; but of what only a
+    /// caller's expression makes a secret, all that it does not match yet.
     pub fn flush(&mut self) -> String {
         if !self.is_holding() {
             return String::new();

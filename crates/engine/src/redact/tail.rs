@@ -18,10 +18,12 @@ pub(super) enum Class {
     Dotted,
     /// A password in a URL.
     Password,
+    /// All up to the end of a line, or to a quote around it.
+    Line,
 }
 
 /// How many classes there are.
-pub(super) const CLASSES: usize = Class::Password as usize + 1;
+pub(super) const CLASSES: usize = Class::Line as usize + 1;
 
 impl Class {
     fn has(self, byte: u8) -> bool {
@@ -35,6 +37,7 @@ impl Class {
             Class::Dashed => is_word || byte == b'-',
             Class::Dotted => is_word || byte == b'-' || byte == b'.',
             Class::Password => byte > b' ' && byte != 0x7f && !b"/\"'<>`\\@".contains(&byte),
+            Class::Line => byte >= b' ' && byte != 0x7f && !b"\"'".contains(&byte),
         }
     }
 }

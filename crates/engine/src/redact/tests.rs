@@ -98,6 +98,18 @@ pub(super) const SECRETS: &[&str] = &[
     "postgres://bob:«p@ss»@db:5432/x",
     "https://:«abc»@host",
     "redis://:«abc»@host:1/2 http://localhost:80/",
+    // Options.
+    "tool --token «abc123» run",
+    "mysql --password '«x y»' -u bob",
+    "mysql --password \"«hunter»\"",
+    "login --password «hunter2»",
+    "x --api-key «a1b2c3»\r\n",
+    "x --client-secret «s3cr3t» --token «AbCdEfGhIjKlMnOpQrStUv»",
+    // Cookies.
+    "curl -H 'Cookie: session=«abc; theme=dark»' https://host/",
+    "> Cookie: sid=«a1»\r\n> Accept: */*",
+    "< set-cookie: id=«x; Path=/; HttpOnly»\r\n",
+    r#"{"cookie": "sid=«abc»", "x": 1}"#,
     // Keys.
     "-----BEGIN RSA PRIVATE KEY-----\n«MIIEowIBAAKCAQEA\nabc+/=»\n-----END RSA PRIVATE KEY-----\n$ ls",
     "-----BEGIN PRIVATE KEY-----\r\n  «MIIE\r\n  abc=»\r\n  -----END PRIVATE KEY-----",
@@ -107,6 +119,25 @@ pub(super) const SECRETS: &[&str] = &[
 ];
 
 pub(super) const HARMLESS: &[&str] = &[
+    "--token TOKEN  the token to use",
+    "  --password          asks for one",
+    "pass --token or --password, not both",
+    "use --token to log in; see --api-key.",
+    "--token \"$TOKEN\" --password ${PASSWORD} --secret $SECRET",
+    "--token-file /run/x1 --password-stdin a1",
+    "--max-token 4096",
+    "--password --token",
+    "print(\"--token \")",
+    "a --token [REDACTED] b",
+    "Cookie: [REDACTED]",
+    "a cookie: it is sweet",
+    "Cookie: SESSION",
+    "cookies: a=1",
+    "cookie: string = 'x'",
+    "cookie: a => b, c",
+    "Cookie: sid=<sid>",
+    "Cookie: sid=${SID}; x",
+    "document.cookie = 'a=b'",
     "hello\r\n",
     "the token is missing",
     "a bearer of bad news",
@@ -286,6 +317,8 @@ fn long_texts_take_linear_time() {
         "sk-a.",
         "token='",
         "token=\\\"",
+        "cookie:a=",
+        "--token ",
         "\u{1b}[m",
         "-----BEGIN PRIVATE KEY-----a:",
     ];
