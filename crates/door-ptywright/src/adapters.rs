@@ -20,6 +20,10 @@ const NOTE: &str = "ptywright.adapter";
 /// The note of what was last sent to it.
 pub(crate) const INTENT: &str = "ptywright.intent";
 
+/// How many adapters that have ended are taken up from an earlier daemon, the latest first: each has a
+/// VM of its own, of which there are 256 at most, and those that live come before.
+const MAX_ENDED: usize = 32;
+
 /// How long a screen is still before a turn counts as completed, as plugins are told.
 pub(crate) const COMPLETED_MS: u64 = 300;
 
@@ -146,14 +150,22 @@ impl Adapters {
     }
 }
 
-/// Goes on with the adapter of a session that an earlier daemon's door made.
-pub(crate) async fn take_up(door: &Door, info: &Info) {
+/// Goes on with the adapters that an earlier daemon's door made. Those that have ended stay listed
+/// until they are closed, as they do while a daemon lives.
+pub(crate) async fn take_up_all(door: &Door, infos: &[Info]) {
+    let (living, ended): (Vec<&Info>, Vec<&Info>) = infos
+        .iter()
+        .filter(|info| info.notes.iter().any(|note| note.0 == NOTE))
+        .partition(|info| info.state == Life::Running);
+    for info in living.into_iter().chain(ended.into_iter().rev().take(MAX_ENDED)) {
+        take_up(door, info).await;
+    }
+}
+
+async fn take_up(door: &Door, info: &Info) {
     let Some((_, note)) = info.notes.iter().find(|note| note.0 == NOTE) else { return };
     let Some((number, plugin)) = note.split_once(' ') else { return };
     let Ok(number) = number.parse() else { return };
-    if info.state != Life::Running {
-        return;
-    }
     match door.plugins.start(plugin).await {
         Ok(adapter) => {
             let live = door.adapters.add(number, adapter, info.id);

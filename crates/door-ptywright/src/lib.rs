@@ -25,7 +25,7 @@ mod snapshot;
 mod submit;
 mod waits;
 
-use greenroom_engine::Engine;
+use greenroom_engine::{Engine, State};
 use greenroom_plugin::Registry;
 
 pub use connection::{Client, serve};
@@ -84,10 +84,13 @@ impl Door {
     /// Goes on with the raw transcripts and adapters of sessions that an earlier daemon's door made.
     pub async fn take_up(&self) {
         self.adapters.pass(self.engine.last_number());
-        for info in self.engine.list() {
-            self.take_up_labels(&info);
-            recording::take_up(&self.engine, &info);
-            adapters::take_up(self, &info).await;
+        let infos = self.engine.list();
+        for info in &infos {
+            self.take_up_labels(info);
+            if info.state == State::Running {
+                recording::take_up(&self.engine, info);
+            }
         }
+        adapters::take_up_all(self, &infos).await;
     }
 }

@@ -35,6 +35,10 @@ pub struct LivingRecord {
     pub command: Vec<String>,
     /// Its size.
     pub size: Size,
+    /// How often that changed.
+    pub resizes: u64,
+    /// What its maker wanted to be remembered with it, by name.
+    pub notes: Vec<(String, String)>,
 }
 
 /// A session that has ended.
@@ -95,6 +99,8 @@ impl LivingRecord {
             cwd: info.cwd.clone(),
             command: info.command.clone(),
             size: info.size,
+            resizes: info.resizes,
+            notes: info.notes.clone(),
         }
     }
 }
@@ -116,12 +122,12 @@ impl EndedRecord {
             title: self.title.clone(),
             state: crate::State::Ended(self.end, self.ended_ms),
             offset: self.offset,
-            resizes: 0,
+            resizes: living.resizes,
             alternate: false,
             pid: 0,
             holder_pid: 0,
             viewers: Vec::new(),
-            notes: Vec::new(),
+            notes: living.notes.clone(),
         }
     }
 }

@@ -66,7 +66,7 @@ pub struct Info {
     pub holder_pid: u32,
     /// Who looks.
     pub viewers: Vec<Viewer>,
-    /// What its maker wanted to be remembered with it, by name, as long as this daemon has known it to live.
+    /// What its maker wanted to be remembered with it, by name.
     pub notes: Vec<(String, String)>,
 }
 

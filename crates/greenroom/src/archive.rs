@@ -57,7 +57,7 @@ impl Archive for Stored {
 }
 
 fn session(record: LivingRecord) -> store::Session {
-    let LivingRecord { id, uuid, name, created_ms, cwd, command, size } = record;
+    let LivingRecord { id, uuid, name, created_ms, cwd, command, size, resizes, notes } = record;
     store::Session {
         id,
         uuid,
@@ -69,6 +69,8 @@ fn session(record: LivingRecord) -> store::Session {
         size,
         title: String::new(),
         offset: Offset::START,
+        resizes,
+        notes,
     }
 }
 
@@ -91,8 +93,9 @@ pub(crate) fn ended(ended: store::Ended) -> EndedRecord {
 }
 
 fn living(session: store::Session) -> LivingRecord {
-    let store::Session { id, uuid, name, created_ms, cwd, command, size, .. } = session;
-    LivingRecord { id, uuid, name, created_ms, cwd, command, size }
+    let store::Session { id, uuid, name, created_ms, cwd, command, size, resizes, notes, .. } =
+        session;
+    LivingRecord { id, uuid, name, created_ms, cwd, command, size, resizes, notes }
 }
 
 /// A session that ran when the last daemon ended, and whose holder is gone.

@@ -210,6 +210,8 @@ fn store_session(record: &greenroom_engine::EndedRecord) -> greenroom_store::Ses
         size: living.size,
         title: record.title.clone(),
         offset: record.offset,
+        resizes: living.resizes,
+        notes: living.notes.clone(),
     }
 }
 

@@ -6,7 +6,7 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Every step, oldest first. The position of a step, counted from one, is the version it leads to.
-pub(crate) const MIGRATIONS: &[&str] = &[FIRST];
+pub(crate) const MIGRATIONS: &[&str] = &[FIRST, NOTES];
 
 /// Sessions, the next number and the audit trail.
 ///
@@ -52,6 +52,13 @@ const FIRST: &str = "
         allowed INTEGER NOT NULL,
         detail TEXT NOT NULL
     ) STRICT;
+";
+
+/// What the makers of sessions wanted to be remembered with them, and how often a size changed, which
+/// is a part of how much has happened. The names and values of notes alternate, each with a NUL at its end.
+const NOTES: &str = "
+    ALTER TABLE session ADD COLUMN notes BLOB NOT NULL DEFAULT x'';
+    ALTER TABLE session ADD COLUMN resizes INTEGER NOT NULL DEFAULT 0;
 ";
 
 /// The version this program writes.

@@ -25,6 +25,10 @@ pub struct Session {
     pub title: String,
     /// How many bytes the child had written.
     pub offset: Offset,
+    /// How often its size changed.
+    pub resizes: u64,
+    /// What its maker wanted to be remembered with it, by name.
+    pub notes: Vec<(String, String)>,
 }
 
 /// How a session ended.

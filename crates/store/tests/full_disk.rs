@@ -82,6 +82,8 @@ fn record(id: u64) -> Ended {
         size: Size::DEFAULT,
         title: String::new(),
         offset: Offset(id),
+        resizes: 0,
+        notes: Vec::new(),
     };
     Ended { session, ended_ms: 2, end: End::Exited(ExitStatus::Signal(9)) }
 }

@@ -150,6 +150,8 @@ fn record(id: SessionId) -> Ended {
         size: Size::DEFAULT,
         title: String::new(),
         offset: Offset(id.0),
+        resizes: 0,
+        notes: Vec::new(),
     };
     Ended { session, ended_ms: 2, end: End::Exited(ExitStatus::Code(0)) }
 }

@@ -10,7 +10,7 @@ use crate::{End, Ended, Session};
 
 /// The columns in the order in which [`session`] and [`ended`] read them.
 pub(super) const COLUMNS: &str = "id, uuid, name, created_ms, attached_ms, cwd, command, cols, \
-     rows, title, offset, ended_ms, end_kind, end_number, end_reason";
+     rows, title, offset, ended_ms, end_kind, end_number, end_reason, resizes, notes";
 
 /// The session in a row of [`COLUMNS`].
 pub(super) fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
@@ -25,6 +25,8 @@ pub(super) fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
         size: Size::clamped(row.get(7)?, row.get(8)?),
         title: row.get(9)?,
         offset: Offset(count(row, 10)?),
+        resizes: count(row, 15)?,
+        notes: notes(&row.get::<_, Vec<u8>>(16)?),
     })
 }
 
@@ -62,9 +64,9 @@ pub(super) fn end_columns(end: &End) -> EndColumns<'_> {
 
 /// A command as one blob, a NUL after each word. A word with a NUL inside could not have been
 /// started, so one that has it shows a replacement instead of becoming two.
-pub(super) fn blob(command: &[String]) -> Vec<u8> {
+pub(super) fn blob<'a>(words: impl IntoIterator<Item = &'a String>) -> Vec<u8> {
     let mut bytes = Vec::new();
-    for word in command {
+    for word in words {
         bytes.extend_from_slice(word.replace('\0', "\u{fffd}").as_bytes());
         bytes.push(0);
     }
@@ -77,6 +79,17 @@ pub(super) fn words(blob: &[u8]) -> Vec<String> {
     blob.split_inclusive(|byte| *byte == 0)
         .map(|it| word(it.strip_suffix(&[0]).unwrap_or(it)))
         .collect()
+}
+
+/// Notes as one blob: names and values in turn.
+pub(super) fn note_blob(notes: &[(String, String)]) -> Vec<u8> {
+    blob(notes.iter().flat_map(|(name, value)| [name, value]))
+}
+
+/// The notes in a blob.
+fn notes(blob: &[u8]) -> Vec<(String, String)> {
+    let words = words(blob);
+    words.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
 }
 
 /// A time or an offset as SQLite stores it.

@@ -10,13 +10,13 @@ use crate::{Ended, Session, Store, StoreError};
 /// Writes a row whether or not it is there, but never over that of another session.
 const PUT: &str = "
     INSERT INTO session (id, uuid, name, created_ms, attached_ms, cwd, command, cols, rows,
-        title, offset, ended_ms, end_kind, end_number, end_reason)
+        title, offset, ended_ms, end_kind, end_number, end_reason, resizes, notes)
     VALUES (:id, :uuid, :name, :created_ms, :attached_ms, :cwd, :command, :cols, :rows,
-        :title, :offset, :ended_ms, :end_kind, :end_number, :end_reason)
+        :title, :offset, :ended_ms, :end_kind, :end_number, :end_reason, :resizes, :notes)
     ON CONFLICT (id) DO UPDATE SET name = :name, created_ms = :created_ms,
         attached_ms = :attached_ms, cwd = :cwd, command = :command, cols = :cols, rows = :rows,
         title = :title, offset = :offset, ended_ms = :ended_ms, end_kind = :end_kind,
-        end_number = :end_number, end_reason = :end_reason
+        end_number = :end_number, end_reason = :end_reason, resizes = :resizes, notes = :notes
     WHERE uuid = :uuid";
 
 impl Store {
@@ -151,6 +151,8 @@ fn put(
         ":end_kind": end.as_ref().map(|it| it.kind),
         ":end_number": end.as_ref().and_then(|it| it.number),
         ":end_reason": end.as_ref().and_then(|it| it.reason),
+        ":resizes": amount(session.resizes),
+        ":notes": rows::note_blob(&session.notes),
     })?;
     Ok(changed > 0)
 }

@@ -51,6 +51,8 @@ pub(crate) fn session(id: u64) -> Session {
         size: Size::new(132, 43).unwrap(),
         title: "tïtle".to_owned(),
         offset: Offset::START + u64::from(u32::MAX),
+        resizes: id,
+        notes: vec![("maker".to_owned(), String::new()), ("ä\n".to_owned(), "1 x".to_owned())],
     }
 }
 

@@ -18,6 +18,47 @@ fn at_prompt(rpc: &mut greenroom_testkit::Rpc, adapter: &Value) -> Value {
 }
 
 #[test]
+fn the_sequence_of_a_session_that_ended_counts_its_resizes_for_the_next_daemon() {
+    let home = home();
+    let mut daemon = home.start();
+    let mut rpc = home.ptywright(Framing::Lines);
+    let create = json!({"program": "/bin/sh", "args": ["-c", "read line; echo $line"]});
+    let session = rpc.call("session.create", &create)["session"].clone();
+    for rows in [30, 31, 32] {
+        let resize = json!({"session": session, "rows": rows, "cols": 80});
+        rpc.call("session.resize", &resize);
+    }
+    let text = json!({"session": session, "action": {"type": "text", "value": "end\n"}});
+    rpc.call("session.input", &text);
+    let wait = json!({"session": session, "matcher": {"type": "process_exited"}, "cells": false});
+    let sequence = rpc.call("session.wait", &wait)["sequence"].clone();
+    drop(rpc);
+    daemon.restart(&home);
+    let mut rpc = home.ptywright(Framing::Lines);
+    let look = json!({"session": session, "cells": false});
+    assert_eq!(rpc.call("session.snapshot", &look)["sequence"], sequence);
+}
+
+#[test]
+fn more_than_the_queue_takes_is_typed() {
+    let home = home();
+    let _daemon = home.start();
+    let mut rpc = home.ptywright(Framing::Lines);
+    let script = "stty raw -echo; echo READY; head -c 3000000 | wc -c; exec cat > /dev/null";
+    let create = json!({"program": "/bin/sh", "args": ["-c", script]});
+    let session = rpc.call("session.create", &create)["session"].clone();
+    let wait = |text: &str| {
+        let matcher = json!({"type": "contains_text", "value": text});
+        json!({"session": session, "matcher": matcher, "cells": false})
+    };
+    rpc.call("session.wait", &wait("READY"));
+    let text = json!({"type": "text", "value": "x".repeat(3_000_000)});
+    let sent = rpc.call("session.input", &json!({"session": session, "action": text}));
+    assert_eq!(sent, json!({"sent": true}));
+    rpc.call("session.wait", &wait("3000000"));
+}
+
+#[test]
 fn an_adapter_goes_on_with_the_next_daemon() {
     let home = home();
     let mut daemon = home.start();
@@ -46,7 +87,20 @@ fn an_adapter_goes_on_with_the_next_daemon() {
     // What it is sent now is the next turn of the same shell.
     rpc.call("adapter.send", &run("sh -c 'exit 4'"));
     assert_eq!(at_prompt(&mut rpc, &adapter)["metadata"]["exit_status"], 4);
+    // It ends, and stays listed as ended also by the next daemon, with all that happened counted.
+    rpc.call("adapter.send", &run("exit 0"));
+    let exited = json!({"adapter": adapter, "matcher": {"type": "process_exited"}});
+    rpc.call("adapter.wait", &exited);
+    let ended = rpc.call("adapter.live", &json!({}))["adapters"].clone();
+    assert_eq!(ended[0]["finished"], true, "{ended}");
+    drop(rpc);
+    daemon.restart(&home);
+    let mut rpc = home.ptywright(Framing::Lines);
+    assert_eq!(rpc.call("adapter.live", &json!({}))["adapters"], ended);
+    rpc.call("adapter.snapshot", &json!({"adapter": adapter, "cells": false}));
     rpc.call("adapter.close", &json!({"adapter": adapter}));
+    assert_eq!(rpc.call("adapter.live", &json!({}))["adapters"], json!([]));
+    drop(rpc);
 
     // Its name never comes to mean another.
     daemon.restart(&home);

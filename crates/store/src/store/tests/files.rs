@@ -55,7 +55,7 @@ fn a_newer_file_is_refused_and_not_touched() {
     ] {
         let error = open(&place).unwrap_err();
         assert_eq!(error.kind(), Kind::Newer);
-        assert_eq!(error.to_string(), "the store has version `99`, this program knows up to `1`");
+        assert_eq!(error.to_string(), "the store has version `99`, this program knows up to `2`");
         assert_eq!(fs::read(&place.path).unwrap(), main);
         assert_eq!(fs::read(&log).unwrap(), beside);
     }
