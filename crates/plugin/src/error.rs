@@ -139,6 +139,9 @@ pub enum Limit {
     /// [`INSTRUCTIONS_MAX`](crate::limits::INSTRUCTIONS_MAX).
     #[error("instruction limit exceeded")]
     Instructions,
+    /// [`CPU_MAX`](crate::limits::CPU_MAX).
+    #[error("processor-time limit exceeded")]
+    Processor,
     /// [`WALL_MAX`](crate::limits::WALL_MAX).
     #[error("wall-clock limit exceeded")]
     Wall,

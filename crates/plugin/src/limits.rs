@@ -6,19 +6,28 @@ use std::time::Duration;
 /// classifier of a large screen needs.
 pub const INSTRUCTIONS_MAX: u64 = 5_000_000;
 
-/// How often the meter looks: seldom enough to cost nothing, often enough to stop a loop of slow
-/// library calls soon.
-pub(crate) const INSTRUCTIONS_PER_LOOK: u32 = 1_000;
+/// How often the meter looks: often enough to stop a loop of slow instructions soon, such as one that
+/// joins texts of megabytes, seldom enough to cost little.
+pub(crate) const INSTRUCTIONS_PER_LOOK: u32 = 64;
 
-/// Time one call may take. The instruction bound is met long before by anything but calls that are
-/// slow in themselves; twenty times that bound, so that a busy machine does not kill the innocent.
+/// Processor time one call may take: as long as all its instructions take if they are cheap, and so little
+/// that with what one look may miss it is over within a tenth of a second.
+pub const CPU_MAX: Duration = Duration::from_millis(80);
+
+/// Time one call may take. Only a thread that does not get to run takes longer than its processor time; much
+/// longer, so that a busy machine does not kill the innocent.
 pub const WALL_MAX: Duration = Duration::from_secs(1);
+
+/// How many functions may have been called and not returned: deeper than any screen is described, and
+/// little to unwind.
+pub const LEVELS_MAX: usize = 200;
 
 /// When a call counts as stuck: the meter had its chance and was not asked.
 pub(crate) const STUCK_AFTER: Duration = Duration::from_millis(1_250);
 
-/// Memory of one VM. A screen of 60x200 is 12 KiB, a transcript 128 KiB.
-pub const MEMORY_MAX: usize = 64 << 20;
+/// Memory of one VM. A screen of 60x200 is 12 KiB, a transcript 128 KiB; an answer may have 4 MiB, and is
+/// made of as much. It bounds how long one instruction can take, too.
+pub const MEMORY_MAX: usize = 16 << 20;
 
 /// The stack of a VM's thread. Lua stops at 200 nested native calls, far below this.
 pub(crate) const STACK_SIZE: usize = 4 << 20;
@@ -40,7 +49,7 @@ pub const VMS_MAX: usize = 256;
 pub(crate) const QUEUE_MAX: usize = 16;
 
 /// Bytes of a string that one library call may make. Larger ones can still be joined.
-pub const STRING_MAX: usize = 16 << 20;
+pub const STRING_MAX: usize = 4 << 20;
 
 /// How deep a value may nest on its way in or out.
 pub const DEPTH_MAX: usize = 64;

@@ -7,10 +7,10 @@
 //! a plugin catches is raised again, so no plugin can go on.
 
 use std::cell::Cell;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::error::Limit;
-use crate::limits::{INSTRUCTIONS_MAX, LOGS_PER_CALL, WALL_MAX};
+use crate::limits::{CPU_MAX, INSTRUCTIONS_MAX, LOGS_PER_CALL, WALL_MAX};
 
 /// Native steps that take the time of one instruction, about.
 const STEPS_PER_INSTRUCTION: u64 = 4;
@@ -20,7 +20,9 @@ const STEPS_PER_LOOK: u64 = 4_096;
 
 pub(crate) struct Meter {
     left: Cell<u64>,
-    deadline: Cell<Instant>,
+    began: Cell<Instant>,
+    /// What the thread had used of the processor by then.
+    used: Cell<Duration>,
     broken: Cell<Option<Limit>>,
     logs: Cell<u32>,
     /// Steps of native code that were not charged for yet.
@@ -31,7 +33,8 @@ impl Meter {
     pub(crate) fn new() -> Self {
         Self {
             left: Cell::new(0),
-            deadline: Cell::new(Instant::now()),
+            began: Cell::new(Instant::now()),
+            used: Cell::default(),
             broken: Cell::new(None),
             logs: Cell::new(0),
             steps: Cell::new(0),
@@ -41,7 +44,8 @@ impl Meter {
     /// A call begins.
     pub(crate) fn start(&self) {
         self.left.set(INSTRUCTIONS_MAX);
-        self.deadline.set(Instant::now() + WALL_MAX);
+        self.began.set(Instant::now());
+        self.used.set(processor_time());
         self.broken.set(None);
         self.logs.set(LOGS_PER_CALL);
     }
@@ -51,14 +55,29 @@ impl Meter {
         self.check()?;
         let limit = match self.left.get().checked_sub(instructions) {
             None => Limit::Instructions,
-            Some(_) if Instant::now() >= self.deadline.get() => Limit::Wall,
-            Some(left) => {
-                self.left.set(left);
-                return Ok(());
-            }
+            Some(left) => match self.late() {
+                Some(limit) => limit,
+                None => {
+                    self.left.set(left);
+                    return Ok(());
+                }
+            },
         };
         self.broken.set(Some(limit));
         Err(limit)
+    }
+
+    /// Which bound on time is broken.
+    fn late(&self) -> Option<Limit> {
+        let passed = self.began.get().elapsed();
+        // No thread uses more of the processor than time passes, which is cheaper to ask for.
+        if passed < CPU_MAX {
+            None
+        } else if processor_time().saturating_sub(self.used.get()) >= CPU_MAX {
+            Some(Limit::Processor)
+        } else {
+            (passed >= WALL_MAX).then_some(Limit::Wall)
+        }
     }
 
     /// Uses up small steps of native code; looks at the clock only now and then.
@@ -83,6 +102,13 @@ impl Meter {
         self.logs.set(left.saturating_sub(1));
         left > 0
     }
+}
+
+/// What this thread has used of the processor.
+fn processor_time() -> Duration {
+    let used = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let seconds = u64::try_from(used.tv_sec).unwrap_or(0);
+    Duration::new(seconds, u32::try_from(used.tv_nsec).unwrap_or(0))
 }
 
 impl From<Limit> for mlua::Error {

@@ -18,7 +18,7 @@ use mlua::{
 use serde_json::Value;
 
 use crate::error::{Limit, PluginError, short};
-use crate::limits::{INSTRUCTIONS_PER_LOOK, MEMORY_MAX};
+use crate::limits::{INSTRUCTIONS_PER_LOOK, LEVELS_MAX, MEMORY_MAX};
 use crate::meter::Meter;
 use crate::package::Package;
 use crate::sight::Sight;
@@ -56,6 +56,7 @@ pub(crate) enum Input {
 pub(crate) struct Vm {
     lua: Lua,
     meter: Rc<Meter>,
+    metatables: Table,
     exports: Table,
     package: Arc<Package>,
 }
@@ -67,7 +68,7 @@ impl Vm {
         let meter = Rc::new(Meter::new());
         meter.start();
         let failed = |error| failure(package.name(), CHUNK, &meter, &error);
-        let lua = sandbox(&package, &meter).map_err(failed)?;
+        let (lua, metatables) = sandbox(&package, &meter).map_err(failed)?;
         let chunk = compile(&lua, path, source).map_err(failed)?;
         let exports = match chunk.call(()).map_err(failed)? {
             LuaValue::Table(exports) => exports,
@@ -79,13 +80,17 @@ impl Vm {
                 });
             }
         };
-        Ok(Self { lua, meter, exports, package: Arc::clone(&package) })
+        Ok(Self { lua, meter, metatables, exports, package: Arc::clone(&package) })
     }
 
     /// Calls a function of the plugin.
     pub(crate) fn call(&self, call: &Call) -> Result<Value, PluginError> {
         let plugin = self.package.name();
         self.meter.start();
+        let watched = watch(&self.lua, &self.meter, &self.metatables, INSTRUCTIONS_PER_LOOK);
+        if let Err(error) = watched {
+            return Err(failure(plugin, &call.function, &self.meter, &error));
+        }
         let function = match self.exports.raw_get(call.function.as_str()) {
             Ok(LuaValue::Function(function)) => function,
             Ok(_) => {
@@ -150,23 +155,48 @@ impl Vm {
     }
 }
 
-/// A VM with nothing in it but what a plugin may have.
-fn sandbox(package: &Arc<Package>, meter: &Rc<Meter>) -> mlua::Result<Lua> {
+/// A VM with nothing in it but what a plugin may have, and the metatables that the plugin will make.
+fn sandbox(package: &Arc<Package>, meter: &Rc<Meter>) -> mlua::Result<(Lua, Table)> {
     let libraries = StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::UTF8;
     let lua = Lua::new_with(libraries, LuaOptions::new())?;
     lua.set_memory_limit(MEMORY_MAX)?;
     let natives = native::table(&lua, package, meter)?;
+    let (metatables, weak) = (lua.create_table()?, lua.create_table()?);
+    weak.raw_set("__mode", "k")?;
+    metatables.set_metatable(Some(weak))?;
+    natives.raw_set("metatables", &metatables)?;
     let granted = lua.create_table()?;
     for permission in &package.manifest.permissions {
         granted.raw_set(permission.as_str(), true)?;
     }
     compile(&lua, "=greenroom", PRELUDE.as_bytes())?.call::<()>((natives, granted))?;
-    let looked = Rc::clone(meter);
-    lua.set_hook(HookTriggers::new().every_nth_instruction(INSTRUCTIONS_PER_LOOK), move |_, _| {
-        looked.spend(u64::from(INSTRUCTIONS_PER_LOOK))?;
+    watch(&lua, meter, &metatables, INSTRUCTIONS_PER_LOOK)?;
+    Ok((lua, metatables))
+}
+
+/// Asks the meter every so many instructions.
+///
+/// Once a limit is broken, what still runs is what closes variables on the way out. There may be
+/// thousands of them: what is to close them is taken away, and each instruction is looked at.
+fn watch(lua: &Lua, meter: &Rc<Meter>, metatables: &Table, every: u32) -> mlua::Result<()> {
+    let (meter, metatables) = (Rc::clone(meter), metatables.clone());
+    let triggers = HookTriggers::new().every_nth_instruction(every);
+    lua.set_global_hook(triggers, move |lua, _| {
+        meter.spend(u64::from(every)).map_err(|limit| {
+            let unwinding =
+                if every > 1 { close_nothing(lua, &meter, &metatables) } else { Ok(()) };
+            unwinding.err().unwrap_or_else(|| limit.into())
+        })?;
+        if lua.inspect_stack(LEVELS_MAX, |_| ()).is_some() {
+            return Err(mlua::Error::runtime(format!("stack overflow: {LEVELS_MAX} levels")));
+        }
         Ok(VmState::Continue)
-    })?;
-    Ok(lua)
+    })
+}
+
+fn close_nothing(lua: &Lua, meter: &Rc<Meter>, metatables: &Table) -> mlua::Result<()> {
+    watch(lua, meter, metatables, 1)?;
+    metatables.for_each(|metatable: Table, _: bool| metatable.raw_set("__close", LuaValue::Nil))
 }
 
 /// Compiles a text; bytecode is refused.

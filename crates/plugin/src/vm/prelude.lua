@@ -46,10 +46,12 @@ function xpcall(f, handler, ...)
   return handled(guarded(f, ...))
 end
 
--- Nor are instructions counted in finalizers, nor in what closes variables after the meter's error.
--- A plugin that adds `__close` to a metatable later can still get stuck in it; its caller does not.
+-- Nor are instructions counted in finalizers. What closes variables could go on after the meter's
+-- error: if a plugin adds it to a metatable later, the host takes it away then.
+local metatables = native.metatables
 function setmetatable(t, metatable)
   if type(metatable) == "table" then
+    metatables[metatable] = true
     for _, name in next, { "__gc", "__close" } do
       if rawget(metatable, name) ~= nil then
         error("`" .. name .. "` is not available to plugins", 2)
@@ -58,7 +60,55 @@ function setmetatable(t, metatable)
   end
   return raw_setmetatable(t, metatable)
 end
+
+-- What native code does with a long text takes as long as many instructions.
+local LONG, BYTES_PER_INSTRUCTION = 4096, 8
+local function charge(text)
+  if type(text) == "string" and #text > LONG then
+    native.spend(#text // BYTES_PER_INSTRUCTION)
+  end
+end
+
+local function charged(library, name)
+  local raw = library[name]
+  library[name] = function(...)
+    local first, second = ...
+    charge(first)
+    charge(second)
+    return raw(...)
+  end
+end
+
+for _, name in next, { "upper", "lower", "reverse", "byte", "unpack" } do
+  charged(string, name)
+end
+for _, name in next, { "len", "codepoint", "offset" } do
+  charged(utf8, name)
+end
+charged(_G, "tonumber")
+-- A text that is calculated with is read as a number first.
+for _, name in next, { "add", "sub", "mul", "mod", "pow", "div", "idiv", "unm" } do
+  charged(getmetatable(""), "__" .. name)
+end
+
 getmetatable("").__metatable = false
+
+local raw_format, raw_unpack = string.format, table.unpack
+
+function string.format(...)
+  for i = 1, select("#", ...) do
+    charge((select(i, ...)))
+  end
+  return raw_format(...)
+end
+
+function table.unpack(list, first, last)
+  first, last = first or 1, last or #list
+  if type(first) == "number" and type(last) == "number" and last - first > LONG then
+    native.spend(last - first)
+  end
+  return raw_unpack(list, first, last)
+end
 
 -- These would be native loops over as many places as a plugin likes to name.
 function table.insert(t, ...)
@@ -115,7 +165,9 @@ function table.concat(list, separator, first, last)
     error("bad argument to 'concat' (number expected)", 2)
   end
   native.spend(last > first and last - first or 0)
-  return raw_concat(list, separator, first, last)
+  local joined = raw_concat(list, separator, first, last)
+  charge(joined)
+  return joined
 end
 
 -- Comparing long texts natively is slow, and not seen by the meter.
@@ -124,7 +176,13 @@ local function less(a, b)
 end
 
 function table.sort(list, order)
-  return raw_sort(list, order or less)
+  if order == nil then
+    return raw_sort(list, less)
+  end
+  -- A native one would be called without an instruction being counted.
+  return raw_sort(list, function(a, b)
+    return order(a, b)
+  end)
 end
 
 for name, replacement in next, native.string do

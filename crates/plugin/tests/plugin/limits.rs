@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::common::{adapter, built_in, probe};
-use greenroom_plugin::limits::{RESTARTS_MAX, STRIKES_MAX, WALL_MAX};
+use greenroom_plugin::limits::{RESTARTS_MAX, STRIKES_MAX};
 use greenroom_plugin::{Kind, Limit, PluginError, Sight};
 use serde_json::Value;
 
@@ -14,6 +14,13 @@ const SOON: Duration = Duration::from_millis(2_500);
 fn is_limit(error: &PluginError, expected: Limit) {
     let PluginError::Limit { limit, .. } = error else { panic!("{error}") };
     assert_eq!(*limit, expected);
+}
+
+/// A loop goes over one of the two; which depends on the machine.
+#[track_caller]
+fn is_too_much(error: &PluginError) {
+    let PluginError::Limit { limit, .. } = error else { panic!("{error}") };
+    assert!(matches!(limit, Limit::Instructions | Limit::Processor), "{limit}");
 }
 
 #[tokio::test]
@@ -50,6 +57,16 @@ async fn native_loops_end_as_well() {
         "return table.insert(setmetatable({}, { __len = function() return 1 << 60 end }), 1, 1)",
         "return table.remove(setmetatable({}, { __len = function() return 1 << 60 end }), 1)",
         "return table.concat(setmetatable({}, { __index = table.concat }), '', 1, 1 << 60)",
+        "local s = ('x'):rep(4000000) while true do s:upper() end",
+        "local s = ('x'):rep(4000000) while true do utf8.len(s) end",
+        "local s = ('1'):rep(4000000) while true do tonumber(s) end",
+        "local s = ('1'):rep(4000000) while true do local it = s + 1 end",
+        "local s = ('x'):rep(4000000) while true do ('%q'):format(s) end",
+        "local t = {} for i = 1, 100000 do t[i] = i end while true do table.unpack(t) end",
+        "local t = {} for i = 1, 100000 do t[i] = -i end while true do table.sort(t, math.ult) end",
+        "local s = ('x'):rep(4000000) while true do local it = s .. 'y' end",
+        "local s, t = ('x'):rep(3000000), {} while true do local it = t[s .. 'y'] end",
+        "while true do pcall(ptywright.json.encode, { ('x'):rep(1000000) }) end",
     ] {
         let began = Instant::now();
         let error = probe(body).await.unwrap_err();
@@ -57,6 +74,26 @@ async fn native_loops_end_as_well() {
         assert!(began.elapsed() < SOON, "{body}: {:?}", began.elapsed());
     }
     assert_eq!(probe("return (''):rep(1 << 60)").await.unwrap(), "");
+}
+
+/// What closes a variable on the way out of a broken limit is not run, however many there are.
+#[tokio::test]
+async fn nothing_is_closed_on_the_way_out() {
+    let begin = "local mt, n = {}, 0 local t = setmetatable({}, mt) \
+        mt.__close = function() n = n + 1 while true do end end";
+    for rest in [
+        "local it <close> = t while true do end",
+        "for _ in next, { 1 }, nil, t do while true do end end",
+        "local function f(i) local a <close> = t local b <close> = t local c <close> = t \
+           if i > 0 then f(i - 1) end while true do end end f(150)",
+        "local function f() for _ in next, { 1 }, nil, t do f() end end f()",
+        "pcall(function() local it <close> = t error('x') end)",
+    ] {
+        let began = Instant::now();
+        let error = probe(&format!("{begin} {rest}")).await.unwrap_err();
+        assert!(began.elapsed() < SOON, "{rest}: {:?}", began.elapsed());
+        assert!(matches!(error, PluginError::Limit { .. }), "{rest}: {error}");
+    }
 }
 
 #[tokio::test]
@@ -102,7 +139,7 @@ async fn answers_are_bounded() {
     };
     check("local t = {} t.t = t return t", "nested deeper").await;
     check("local t = {} for _ = 1, 30 do t = { t, t } end return t", "parts").await;
-    check("return { ('x'):rep(5e6) }", "bytes").await;
+    check("return { ('x'):rep(3e6) .. ('x'):rep(3e6) }", "bytes").await;
     check("return { 0 / 0 }", "not finite").await;
     check("return { print }", "a function has no JSON form").await;
     check("return { 1, x = 2 }", "no JSON form").await;
@@ -114,24 +151,25 @@ async fn a_plugin_that_goes_over_again_and_again_is_disabled() {
     let source = "return { f = function() while true do end end, g = function() return { actions = {} } end }";
     let adapter = adapter(source).await.unwrap();
     for _ in 1..STRIKES_MAX {
-        is_limit(&adapter.intent("f", Value::Null).await.unwrap_err(), Limit::Instructions);
+        is_too_much(&adapter.intent("f", Value::Null).await.unwrap_err());
     }
     adapter.intent("g", Value::Null).await.unwrap();
     for _ in 0..STRIKES_MAX {
-        is_limit(&adapter.intent("f", Value::Null).await.unwrap_err(), Limit::Instructions);
+        is_too_much(&adapter.intent("f", Value::Null).await.unwrap_err());
     }
     let error = adapter.intent("g", Value::Null).await.unwrap_err();
-    let reason = format!("`f`: instruction limit exceeded, {STRIKES_MAX} times in a row");
-    assert_eq!(error.to_string(), format!("plugin `p` is disabled: {reason}"));
+    let reason = format!("limit exceeded, {STRIKES_MAX} times in a row");
+    assert!(error.to_string().starts_with("plugin `p` is disabled: `f`: "), "{error}");
+    assert!(error.to_string().ends_with(&reason), "{error}");
     assert_eq!(error.kind(), Kind::Stopped);
 }
 
-/// What a call is that the meter is not asked about for seconds: each instruction takes long.
-const SLOW: &str = "local s = ('x'):rep(16000000) \
-    return { slow = function() while true do s:upper() end end, ok = function() return true end }";
+/// Each instruction takes milliseconds: few are counted before the time is over.
+const SLOW: &str = "local s = ('x'):rep(4000000) \
+    return { slow = function() while true do local it = s .. 'y' end end, ok = function() return true end }";
 
 #[tokio::test]
-async fn a_call_that_cannot_be_stopped_is_left_alone() {
+async fn slow_instructions_end_soon_and_nobody_waits_for_them() {
     let registry = built_in(SLOW);
     let sight = Sight::default();
     let began = Instant::now();
@@ -140,25 +178,14 @@ async fn a_call_that_cannot_be_stopped_is_left_alone() {
     let error = loop {
         tokio::select! {
             answer = &mut slow => break answer.unwrap_err(),
-            () = tokio::time::sleep(Duration::from_millis(10)) => ticks += 1,
+            () = tokio::time::sleep(Duration::from_millis(5)) => ticks += 1,
         }
     };
-    is_limit(&error, Limit::Wall);
-    assert!(began.elapsed() < WALL_MAX + SOON, "{:?}", began.elapsed());
+    is_too_much(&error);
+    assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
     // The thread of the test, like the daemon's, went on meanwhile.
-    assert!(ticks > 10, "{ticks}");
-    // A fresh VM answers, though the old one is still busy.
+    assert!(ticks > 2, "{ticks}");
     assert!(registry.predicate("p", "ok", &sight, Value::Null).await.unwrap().is_some());
-}
-
-#[tokio::test]
-async fn an_adapter_that_is_stuck_says_so_at_once() {
-    let adapter = adapter(SLOW).await.unwrap();
-    is_limit(&adapter.intent("slow", Value::Null).await.unwrap_err(), Limit::Wall);
-    let began = Instant::now();
-    let error = adapter.intent("ok", Value::Null).await.unwrap_err().to_string();
-    assert_eq!(error, "plugin `p` is disabled: `slow`: wall-clock limit exceeded");
-    assert!(began.elapsed() < Duration::from_millis(100));
 }
 
 #[tokio::test]
@@ -172,14 +199,11 @@ async fn a_shared_vm_is_replaced_but_not_for_ever() {
     for _ in 0..=RESTARTS_MAX {
         assert!(ask("ok").await.unwrap().is_some());
         for _ in 0..STRIKES_MAX {
-            is_limit(&ask("bad").await.unwrap_err(), Limit::Instructions);
+            is_too_much(&ask("bad").await.unwrap_err());
         }
     }
     let error = ask("ok").await.unwrap_err().to_string();
-    assert!(
-        error.starts_with("plugin `p` is disabled: `bad`: instruction limit exceeded"),
-        "{error}"
-    );
+    assert!(error.starts_with("plugin `p` is disabled: `bad`: "), "{error}");
 }
 
 #[tokio::test]
