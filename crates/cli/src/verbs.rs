@@ -1,6 +1,7 @@
 //! The verbs: one file each, whose doc comment is its help.
 
 pub(crate) mod attach;
+mod audit;
 mod compat;
 mod completions;
 mod config;
@@ -54,6 +55,7 @@ pub(crate) enum Verb {
     Share(share::Share),
     Repl(repl::Repl),
     Logs(logs::Logs),
+    Audit(audit::Audit),
     Daemon(daemon::Daemon),
     Host(host::Host),
     Config(config::Config),
@@ -94,6 +96,7 @@ impl Verb {
             | Verb::Wait(_)
             | Verb::Run(_)
             | Verb::Logs(_)
+            | Verb::Audit(_)
             | Verb::Doctor(_) => Place::Anywhere,
             Verb::Serve(_) => Place::Here("serve"),
             Verb::Repl(_) => Place::Here("repl"),
@@ -129,6 +132,7 @@ impl Verb {
             Verb::Share(verb) => verb.run(context),
             Verb::Repl(verb) => verb.run(context),
             Verb::Logs(verb) => verb.run(context),
+            Verb::Audit(verb) => verb.run(context),
             Verb::Daemon(verb) => verb.run(context),
             Verb::Host(verb) => verb.run(context),
             Verb::Config(verb) => verb.run(context),

@@ -29,7 +29,9 @@ mod tmux;
 mod web;
 mod wire;
 
+use std::future::Future;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -82,6 +84,24 @@ pub struct LogEntry {
     pub message: String,
 }
 
+/// A line of the audit trail.
+#[derive(Debug, Clone)]
+pub struct AuditEntry {
+    /// When, in milliseconds since 1970.
+    pub timestamp_ms: u64,
+    /// Who asked.
+    pub who: String,
+    /// For what.
+    pub what: String,
+    /// The number of the session it was about, if about one.
+    pub session: Option<u64>,
+    /// Whether it was allowed.
+    pub allowed: bool,
+}
+
+/// What the audit trail has; else why it cannot be read, for people.
+pub type Audited = Pin<Box<dyn Future<Output = Result<Vec<AuditEntry>, String>> + Send>>;
+
 /// What the daemon says of itself.
 #[derive(Debug, Clone)]
 pub struct Status {
@@ -105,6 +125,8 @@ pub trait Daemon: Send + Sync {
     fn stop(&self);
     /// The last lines of its log, the newest last.
     fn logs(&self, last: usize) -> Vec<LogEntry>;
+    /// The last entries of the audit trail, the newest last.
+    fn audit(&self, last: u64) -> Audited;
     /// What it says from now on.
     fn follow_logs(&self) -> broadcast::Receiver<LogEntry>;
     /// Says as much as this from now on: `error`, `warn`, `info` or `debug`.

@@ -80,6 +80,7 @@ const METHODS: &[Method] = &[
     method!("daemon.status", daemon::status),
     method!("daemon.stop", daemon::stop),
     method!("daemon.logs", daemon::logs),
+    method!("daemon.audit", daemon::audit),
     method!("subscribe.cancel", daemon::unfollow),
     method!("config.get", config::get),
     method!("config.set", config::set),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use greenroom_door_carryon as native;
 use greenroom_engine as engine;
 use greenroom_engine::{Archive, ArchiveError, AuditEntry, Done, EndedRecord, LivingRecord};
 use greenroom_model::{Offset, SessionId};
@@ -96,6 +97,17 @@ fn living(session: store::Session) -> LivingRecord {
     let store::Session { id, uuid, name, created_ms, cwd, command, size, resizes, notes, .. } =
         session;
     LivingRecord { id, uuid, name, created_ms, cwd, command, size, resizes, notes }
+}
+
+/// An entry of the audit trail as the native door shows it.
+pub(crate) fn audited(entry: store::AuditEntry) -> native::AuditEntry {
+    native::AuditEntry {
+        timestamp_ms: entry.at_ms,
+        who: entry.who,
+        what: entry.what,
+        session: entry.session.map(|id| id.0),
+        allowed: entry.allowed,
+    }
 }
 
 /// A session that ran when the last daemon ended, and whose holder is gone.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use greenroom_cli::Compat;
 use greenroom_door::{Shutdown, bind, own_folder};
-use greenroom_door_carryon::{self as native, Daemon, Door, LogEntry, Setup, Status};
+use greenroom_door_carryon::{self as native, Audited, Daemon, Door, LogEntry, Setup, Status};
 use greenroom_door_ptywright as ptywright;
 use greenroom_engine::{Engine, HouseEvent, Options, Refused};
 use greenroom_model::SessionId;
@@ -442,6 +442,16 @@ impl Daemon for Affairs {
 
     fn logs(&self, last: usize) -> Vec<LogEntry> {
         self.logs.tail(last, LevelFilter::TRACE).iter().map(Entry::to_wire).collect()
+    }
+
+    fn audit(&self, last: u64) -> Audited {
+        let keeper = Arc::clone(&self.keeper);
+        Box::pin(async move {
+            let read = asked(|answer| keeper.audit_tail(last, answer)).await;
+            let entries =
+                read.map_err(|error| format!("the audit trail cannot be read: {error:#}"))?;
+            Ok(entries.into_iter().map(archive::audited).collect())
+        })
     }
 
     fn follow_logs(&self) -> broadcast::Receiver<LogEntry> {

@@ -12,6 +12,12 @@ use crate::error::RpcError;
 use crate::params::Params;
 use crate::{CAPABILITIES, PROTOCOL, SETTINGS, SOCKETS, follows, tmux};
 
+/// How many entries of the audit trail are shown at most: all that are kept.
+const MAX_AUDIT: u64 = 10_000;
+
+/// How many if nobody says.
+const AUDIT: u64 = 100;
+
 /// How many lines of the log are shown at most.
 const MAX_LOG_LINES: u64 = 10_000;
 
@@ -111,6 +117,20 @@ pub(super) async fn logs(it: Arc<Connection>, params: Params) -> Result<Answer, 
     let then: Box<dyn FnOnce() + Send> =
         Box::new(move || follows::start(&connection, id, following, level));
     Ok(Answer { value, then: Some(then) })
+}
+
+pub(super) async fn audit(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
+    // Who came by a link need not know who else did what.
+    if !it.caller.rights.manage {
+        return Err(RpcError::invalid("not allowed: this connection may not read the audit trail"));
+    }
+    let last = params.number("last").unwrap_or(AUDIT).min(MAX_AUDIT);
+    let entries = it.door.daemon.audit(last).await.map_err(RpcError::invalid)?;
+    let entries = entries.into_iter().map(|entry| {
+        json!({"timestamp": entry.timestamp_ms, "who": entry.who, "what": entry.what,
+            "number": entry.session, "allowed": entry.allowed})
+    });
+    Ok(json!({"entries": Value::from_iter(entries)}).into())
 }
 
 pub(super) async fn unfollow(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {

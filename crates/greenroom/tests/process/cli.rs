@@ -52,6 +52,27 @@ fn exit_codes_say_what_happened() {
 }
 
 #[test]
+fn the_audit_trail_says_who_did_what_over_restarts() {
+    let home = home();
+    let mut daemon = home.start();
+    check(&home, "new -d -n one -- cat", 0);
+    check(&home, "rename one two", 0);
+    check(&home, "kill two", 0);
+    let whats = |line: &str| -> Vec<String> {
+        let output = check(&home, line, 0);
+        let text = String::from_utf8(output.stdout).unwrap();
+        let entries = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        entries.map(|it| format!("{} {}", it["what"].as_str().unwrap(), it["number"])).collect()
+    };
+    assert_eq!(whats("audit --json"), ["create 1", "rename 1", "kill 1"]);
+    assert_eq!(whats("audit --json -n 1"), ["kill 1"]);
+    daemon.restart(&home);
+    assert_eq!(whats("audit --json"), ["create 1", "rename 1", "kill 1"]);
+    let shown = String::from_utf8(check(&home, "audit", 0).stdout).unwrap();
+    assert!(shown.lines().next().unwrap().contains(" create 1 by "), "{shown}");
+}
+
+#[test]
 fn errors_for_programs_are_json_on_standard_error() {
     let home = home();
     let _daemon = home.start();
