@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use greenroom_client::{Error, ErrorKind, Refusal};
-use greenroom_testkit::{Home, count, create, eventually, eventually_ok, process, session_list};
+use greenroom_testkit::{
+    Daemon, Home, count, create, eventually, eventually_ok, process, session_list,
+};
 use serde_json::json;
 
 use crate::strace::{Fault, Holders, Tampered};
@@ -53,6 +56,39 @@ fn without_terminals_a_session_is_refused_and_nothing_is_left() {
     assert_eq!(refusal.kind, ErrorKind::Spawn);
     assert!(refusal.message.contains("open a terminal"), "{}", refusal.message);
     assert!(refusal.hint.is_some_and(|it| it.contains("terminals")));
+}
+
+/// Has terminals of its own, so many of them, and becomes what follows: nobody else runs out.
+const FEW_TERMINALS: &str = "mount -t devpts -o newinstance,ptmxmode=0666,max=\"$1\" devpts /dev/pts \
+    && mount --bind /dev/pts/ptmx /dev/ptmx && shift && exec \"$@\"";
+
+#[test]
+fn the_last_terminal_of_the_system_is_given_out_and_again_when_it_is_free() {
+    let home = home();
+    let binary = home.binary().display().to_string();
+    // Who is not root is root of a world of its own.
+    let apart = if rustix::process::getuid().is_root() { "-m" } else { "-rm" };
+    let words = [apart, "sh", "-c", FEW_TERMINALS, "sh", "2", &binary];
+    let daemon = ["daemon", "start", "--foreground"];
+    let command = home.command_of(Path::new("unshare"), words.iter().chain(&daemon));
+    let mut daemon = Daemon::begin(&home, command);
+    daemon.wait_until_it_answers(&home);
+    let mut connection = home.connect();
+    create(&mut connection, "other", ANSWERS);
+    create(&mut connection, "last", ANSWERS);
+    let argv = json!({"argv": ["sh", "-c", "read line"]});
+    let answer = connection.call("session.create", &argv);
+    let Err(Error::Refused(refusal)) = answer else { panic!("it was made: {answer:?}") };
+    assert_eq!(refusal.kind, ErrorKind::Spawn);
+    assert!(refusal.message.contains("open a terminal"), "{}", refusal.message);
+    assert!(refusal.hint.is_some_and(|it| it.contains("terminals")));
+    assert_eq!(session_list(&mut connection, true).len(), 2, "nothing half-made is listed");
+    assert_answers(&mut connection, "other", 1);
+    assert_answers(&mut connection, "last", 1);
+    call(&mut connection, "session.kill", json!({"sessionId": "last", "graceMs": 0}));
+    eventually("its terminal is free", || home.holder_sockets().len() == 1);
+    create(&mut connection, "next", ANSWERS);
+    assert_answers(&mut connection, "next", 1);
 }
 
 #[test]
