@@ -87,7 +87,8 @@ impl Door {
         let infos = self.engine.list();
         for info in &infos {
             self.take_up_labels(info);
-            if info.state == State::Running {
+            // One that ended before this daemon came is whole, and where its file was may be another.
+            if info.state == State::Running || self.engine.has_encore(info.id) {
                 recording::take_up(&self.engine, info);
             }
         }

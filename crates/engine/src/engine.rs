@@ -96,6 +96,13 @@ impl Engine {
         self.house.sessions().values().map(Entry::info).collect()
     }
 
+    /// Whether somebody who was attached to a session that has ended can still get what they missed.
+    #[must_use]
+    pub fn has_encore(&self, id: SessionId) -> bool {
+        let sessions = self.house.sessions();
+        matches!(sessions.get(&id), Some(Entry::Ended(past)) if past.encore.is_some())
+    }
+
     /// What happens in the house from now on.
     #[must_use]
     pub fn events(&self) -> broadcast::Receiver<HouseEvent> {
