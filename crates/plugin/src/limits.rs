@@ -12,7 +12,7 @@ pub(crate) const INSTRUCTIONS_PER_LOOK: u32 = 64;
 
 /// Processor time one call may take: as long as all its instructions take if they are cheap, and so little
 /// that with what one look may miss it is over within a tenth of a second.
-pub const CPU_MAX: Duration = Duration::from_millis(80);
+pub const CPU_MAX: Duration = Duration::from_millis(60);
 
 /// Time one call may take. Only a thread that does not get to run takes longer than its processor time; much
 /// longer, so that a busy machine does not kill the innocent.

@@ -21,6 +21,10 @@ use crate::limits::{QUEUE_MAX, STACK_SIZE, STRIKES_MAX, STUCK_AFTER, STUCK_MAX, 
 use crate::package::Package;
 use crate::vm::{Call, Vm};
 
+/// How far behind the daemon's own thread those of plugins come where there is not enough for all: what is
+/// typed and printed is not to wait for what a screen means.
+const NICE: i32 = 5;
+
 /// How many VMs there are, and how many of them do not answer.
 #[derive(Debug, Default)]
 pub(crate) struct House {
@@ -221,6 +225,8 @@ fn run(
     slot: &Slot,
 ) {
     let shared = &slot.0;
+    // This thread's alone, as the system has it. Where it is refused, all are alike.
+    let _refused = rustix::process::nice(NICE);
     let vm = match Vm::start(Arc::clone(package)) {
         Ok(vm) => vm,
         Err(error) => {
