@@ -5,6 +5,10 @@
 //! said when the daemon came. Where the two differ, what is dated is young rather than old: a clock
 //! that was set must not make everything go that ended a minute ago.
 //!
+//! A machine that sleeps is one whose clock is set forward when it wakes: the other clock stood still
+//! meanwhile. So nothing grows old in its sleep, and waits and time-outs, which go by that other clock
+//! as well, have as much time left as they had before.
+//!
 //! A new daemon takes the calendar as it finds it: it cannot know for how long there was none.
 
 use std::time::Instant;
