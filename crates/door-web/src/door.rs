@@ -10,7 +10,7 @@ use greenroom_engine::{Caller, Engine};
 use crate::auth::{Grant, Who};
 use crate::hub::Hubs;
 use crate::logins::Logins;
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, Number};
 use crate::pace::Pace;
 use crate::secret::Secret;
 use crate::shares::{Share, Shares};
@@ -133,6 +133,12 @@ impl Door {
     pub fn sockets(&self) -> usize {
         let open = self.metrics.sockets.load(std::sync::atomic::Ordering::Relaxed);
         usize::try_from(open).unwrap_or(usize::MAX)
+    }
+
+    /// What a number is at now.
+    #[must_use]
+    pub fn number(&self, number: &Number) -> u64 {
+        number.value(&self.metrics)
     }
 
     /// A new connection, as the engine knows it.

@@ -41,7 +41,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tokio::net::UnixStream;
 
@@ -49,6 +49,7 @@ pub use auth::{Grant, Who};
 pub use door::Door;
 pub use greenroom_agents::is_passed;
 pub use listen::{ListenError, Listening};
+pub use metrics::{Kind, NUMBERS, Number};
 pub use shares::Share;
 
 /// How somebody proves who they are.
@@ -150,6 +151,27 @@ pub trait Native: Send + Sync {
     fn carryon_sessions(&self) -> Vec<serde_json::Value>;
 }
 
+/// A request that was answered.
+#[derive(Debug, Clone, Copy)]
+pub struct Served<'a> {
+    /// Its method.
+    pub method: &'a str,
+    /// The route it went to, as the table of routes has it: no id, no query, nobody's secret.
+    pub route: Option<&'a str>,
+    /// What was answered.
+    pub status: u16,
+    /// When it came.
+    pub began: SystemTime,
+    /// How long the answer took to begin.
+    pub took: Duration,
+}
+
+/// Somebody who wants to know of every request.
+pub trait Watch: Send + Sync {
+    /// A request was answered. Called on the daemon's thread: it must not wait.
+    fn served(&self, served: &Served<'_>);
+}
+
 /// What the program supplies.
 #[derive(Clone)]
 pub struct Around {
@@ -159,6 +181,8 @@ pub struct Around {
     pub native: Arc<dyn Native>,
     /// The folder for the token, logins, links and certificates.
     pub state: PathBuf,
+    /// Who wants to know of every request, if anybody does.
+    pub watch: Option<Arc<dyn Watch>>,
     /// When the daemon ends.
     pub shutdown: greenroom_door::Shutdown,
 }

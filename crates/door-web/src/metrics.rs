@@ -1,4 +1,5 @@
-//! What is counted, and shown at `/metrics` in the Prometheus text form if that is wanted.
+//! What is counted: shown at `/metrics` in the Prometheus text form if that is wanted, and given to
+//! whoever sends it elsewhere.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -39,11 +40,77 @@ pub(crate) fn count(counter: &AtomicU64, more: u64) {
     counter.fetch_add(more, Relaxed);
 }
 
+/// How a number behaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// It goes up and down.
+    Gauge,
+    /// It only goes up, until the daemon ends.
+    Counter,
+}
+
+/// A number that this door counts.
+#[derive(Debug, Clone, Copy)]
+pub struct Number {
+    /// Its name, in words with dots between them.
+    pub name: &'static str,
+    /// How it behaves.
+    pub kind: Kind,
+    /// Whether it counts bytes.
+    pub bytes: bool,
+    /// What it says.
+    pub help: &'static str,
+    of: fn(&Metrics) -> &AtomicU64,
+}
+
+impl Number {
+    pub(crate) fn value(&self, metrics: &Metrics) -> u64 {
+        (self.of)(metrics).load(Relaxed)
+    }
+
+    /// Its name as Prometheus has it.
+    fn prometheus(&self) -> String {
+        let bytes = if self.bytes { "_bytes" } else { "" };
+        let total = if self.kind == Kind::Counter { "_total" } else { "" };
+        format!("{}{bytes}{total}", self.name.replace('.', "_"))
+    }
+}
+
+const fn number(
+    name: &'static str,
+    kind: Kind,
+    help: &'static str,
+    of: fn(&Metrics) -> &AtomicU64,
+) -> Number {
+    Number { name, kind, bytes: false, help, of }
+}
+
+const fn bytes(name: &'static str, help: &'static str, of: fn(&Metrics) -> &AtomicU64) -> Number {
+    Number { name, kind: Kind::Counter, bytes: true, help, of }
+}
+
+/// All of them.
+pub const NUMBERS: &[Number] = &[
+    number("web.connections", Kind::Gauge, "Connections of browsers.", |it| &it.connections),
+    number("web.sockets", Kind::Gauge, "Open WebSockets.", |it| &it.sockets),
+    number("web.requests", Kind::Counter, "Requests.", |it| &it.requests),
+    number("web.refused", Kind::Counter, "Requests turned away.", |it| &it.turned_away),
+    bytes("web.received", "Bytes typed.", |it| &it.bytes_in),
+    bytes("web.sent", "Bytes shown.", |it| &it.bytes_out),
+    number("web.lagged", Kind::Counter, "Times a browser was too slow.", |it| &it.lagged),
+    number("web.logins", Kind::Counter, "Logins.", |it| &it.logins),
+    number("web.failed_logins", Kind::Counter, "Failed logins.", |it| &it.failed_logins),
+];
+
 impl Metrics {
     /// Everything as text. `sessions` are those that live, of all doors.
     pub(crate) fn text(&self, sessions: usize) -> String {
         let mut text = String::new();
-        let mut row = |name: &str, kind: &str, help: &str, value: u64| {
+        let mut row = |name: &str, kind: Kind, help: &str, value: u64| {
+            let kind = match kind {
+                Kind::Gauge => "gauge",
+                Kind::Counter => "counter",
+            };
             // Writing to a `String` does not fail.
             write!(
                 text,
@@ -51,17 +118,10 @@ impl Metrics {
             )
             .ok();
         };
-        let of = |counter: &AtomicU64| counter.load(Relaxed);
-        row("sessions", "gauge", "Sessions that live.", sessions as u64);
-        row("web_connections", "gauge", "Connections of browsers.", of(&self.connections));
-        row("web_sockets", "gauge", "Open WebSockets.", of(&self.sockets));
-        row("web_requests_total", "counter", "Requests.", of(&self.requests));
-        row("web_refused_total", "counter", "Requests turned away.", of(&self.turned_away));
-        row("web_received_bytes_total", "counter", "Bytes typed.", of(&self.bytes_in));
-        row("web_sent_bytes_total", "counter", "Bytes shown.", of(&self.bytes_out));
-        row("web_lagged_total", "counter", "Times a browser was too slow.", of(&self.lagged));
-        row("web_logins_total", "counter", "Logins.", of(&self.logins));
-        row("web_failed_logins_total", "counter", "Failed logins.", of(&self.failed_logins));
+        row("sessions", Kind::Gauge, "Sessions that live.", sessions as u64);
+        for number in NUMBERS {
+            row(&number.prometheus(), number.kind, number.help, number.value(self));
+        }
         text
     }
 }
@@ -75,7 +135,9 @@ mod tests {
         let text = Metrics::default().text(3);
         assert!(text.contains("# TYPE greenroom_sessions gauge\ngreenroom_sessions 3\n"));
         let lines = text.lines().count();
-        assert_eq!(lines % 3, 0);
+        assert!(text.contains("\ngreenroom_web_received_bytes_total 0\n"));
+        assert!(text.contains("\ngreenroom_web_failed_logins_total 0\n"));
+        assert_eq!(lines, 3 * (NUMBERS.len() + 1));
         assert_eq!(text.lines().filter(|line| line.starts_with("# HELP")).count(), lines / 3);
     }
 }

@@ -1,9 +1,10 @@
 //! The table of what there is, and the gate every request goes through.
 
 use std::sync::Arc;
+use std::time::{Instant, SystemTime};
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
@@ -13,7 +14,7 @@ use crate::auth::{self, Who};
 use crate::guard::{self, Origin, Stranger};
 use crate::listen::{Site, Wire};
 use crate::metrics::count;
-use crate::{Flavour, api, chat, native, pages, pty};
+use crate::{Flavour, Served, api, chat, native, pages, pty};
 
 /// What only who is known may reach. Everything else is the page, which has no secrets in it, and the
 /// way to log in.
@@ -40,7 +41,7 @@ pub(crate) fn router(site: &Arc<Site>) -> Router {
         .route("/ws/pty", get(pty::pty))
         .route("/ws/claude-stream", get(chat::chat))
         .fallback(pages::file)
-        .layer(middleware::from_fn_with_state(Arc::clone(site), gate))
+        .layer(middleware::from_fn_with_state(Arc::clone(site), watched))
         .with_state(Arc::clone(site))
 }
 
@@ -52,17 +53,50 @@ enum No {
     LogIn,
 }
 
+/// The methods that are told by their name; a stranger may make up any other.
+const METHODS: &[Method] = &[
+    Method::GET,
+    Method::HEAD,
+    Method::POST,
+    Method::PUT,
+    Method::DELETE,
+    Method::OPTIONS,
+    Method::PATCH,
+    Method::CONNECT,
+    Method::TRACE,
+];
+
+/// What another method is told as.
+const OTHER_METHOD: &str = "_OTHER";
+
+/// Goes through [`gate`], and tells whoever wants to know of every request.
+async fn watched(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
+    let Some(watch) = &site.door.around.watch else { return gate(&site, request, next).await };
+    let (began, since) = (SystemTime::now(), Instant::now());
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let method = METHODS.iter().find(|it| *it == request.method());
+    let answer = gate(&site, request, next).await;
+    watch.served(&Served {
+        method: method.map_or(OTHER_METHOD, Method::as_str),
+        route: route.as_ref().map(MatchedPath::as_str),
+        status: answer.status().as_u16(),
+        began,
+        took: since.elapsed(),
+    });
+    answer
+}
+
 /// Lets in who may come in, and says to browsers what our pages may do.
-async fn gate(State(site): State<Arc<Site>>, mut request: Request, next: Next) -> Response {
+async fn gate(site: &Arc<Site>, mut request: Request, next: Next) -> Response {
     count(&site.door.metrics.requests, 1);
     let wire = request.extensions().get::<Wire>().cloned();
     let Some(wire) = wire else { return StatusCode::INTERNAL_SERVER_ERROR.into_response() };
     let host = site.names.check(request.headers(), request.uri(), wire.local);
     let passed = match &host {
-        Ok(_) if pages::needs_password(&site) => {
+        Ok(_) if pages::needs_password(site) => {
             Err(No::Because(StatusCode::SERVICE_UNAVAILABLE, "set a password first"))
         }
-        Ok(host) => pass(&site, &wire, &mut request, host),
+        Ok(host) => pass(site, &wire, &mut request, host),
         Err(Stranger::Unclear) => {
             Err(No::Because(StatusCode::BAD_REQUEST, "this needs one `Host`"))
         }
@@ -79,7 +113,7 @@ async fn gate(State(site): State<Arc<Site>>, mut request: Request, next: Next) -
         Err(No::Because(status, text)) => refusal(status, text),
         Err(No::LogIn) => (StatusCode::FOUND, [(header::LOCATION, "/login")]).into_response(),
     };
-    harden(answer.headers_mut(), host.as_deref().unwrap_or(""), &site);
+    harden(answer.headers_mut(), host.as_deref().unwrap_or(""), site);
     answer
 }
 

@@ -2,7 +2,8 @@
 //!
 //! One thread, because what the daemon does is short and mostly waiting: a byte then goes from the
 //! holder's socket to the client's without changing processors on the way. Only the store has a
-//! thread of its own, for the disk may be slow.
+//! thread of its own, for the disk may be slow, and a collector of metrics, if there is one, is told
+//! from threads that may wait.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,6 +30,7 @@ use crate::config::{Config, Problem};
 use crate::lock::Lock;
 use crate::logs::{Entry, Keep, Logs};
 use crate::paths::Paths;
+use crate::telemetry::Telemetry;
 use crate::web::Web;
 use crate::{environment, host, plugins, serve as private};
 
@@ -138,6 +140,7 @@ async fn serve(
         carryon: Carryon::default(),
         web,
     });
+    let telemetry = Telemetry::start(&affairs.engine, &affairs.web);
     let door = open_native(&affairs)?;
     affairs.web.begin(&door).await?;
     serve_remembered(&affairs, &door).await;
@@ -151,6 +154,7 @@ async fn serve(
         () = watch(&affairs, signals) => {}
         () = retain(&affairs) => {}
         () = look_again(&affairs) => {}
+        () = telemetry.follow(&affairs.engine) => {}
     }
     // The next daemon makes its own; until then a client sees at once that there is none.
     let _removed = std::fs::remove_file(affairs.paths.socket());
@@ -161,7 +165,7 @@ async fn serve(
     for (path, _) in &ptywright {
         let _removed = std::fs::remove_file(path);
     }
-    tokio::time::sleep(FAREWELL).await;
+    tokio::join!(tokio::time::sleep(FAREWELL), telemetry.end());
     let lines_lost = affairs.logs.dropped();
     tracing::info!(lines_lost, "the daemon ends; sessions live on");
     affairs.logs.flush(FAREWELL);

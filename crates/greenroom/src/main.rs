@@ -19,6 +19,11 @@ mod paths;
 mod plugins;
 mod serve;
 mod start;
+#[cfg(feature = "otel")]
+mod telemetry;
+#[cfg(not(feature = "otel"))]
+#[path = "telemetry/off.rs"]
+mod telemetry;
 mod web;
 
 use std::process::ExitCode;

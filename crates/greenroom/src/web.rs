@@ -14,7 +14,8 @@ use anyhow::{Context as _, Result, ensure};
 use greenroom_door::{Peer, Shutdown};
 use greenroom_door_carryon::{self as native, Applied, Local, Opening, Page, Told};
 use greenroom_door_web::{
-    Around, Auth, Door, Flavour, ListenError, Listening, Native, Options, Place, Provider, Share,
+    Around, Auth, Door, Flavour, ListenError, Listening, Native, Number, Options, Place, Provider,
+    Share, Watch,
 };
 use greenroom_engine::{Engine, Info, Rights};
 use serde_json::{Value, json};
@@ -32,6 +33,7 @@ pub(crate) struct Web {
     config: Mutex<Config>,
     shutdown: Shutdown,
     native: OnceLock<Weak<native::Door>>,
+    watch: OnceLock<Arc<dyn Watch>>,
     door: Mutex<Option<Arc<Door>>>,
     /// Our own listener.
     own: tokio::sync::Mutex<Option<Listening>>,
@@ -63,6 +65,7 @@ impl Web {
             config: Mutex::new(config.clone()),
             shutdown,
             native: OnceLock::new(),
+            watch: OnceLock::new(),
             door: Mutex::default(),
             own: tokio::sync::Mutex::default(),
             carryon: tokio::sync::Mutex::default(),
@@ -79,6 +82,18 @@ impl Web {
             self.listen(&Opening::default()).await.context("the door for browsers")?;
         }
         Ok(())
+    }
+
+    /// Tells somebody of every request, if there is no door yet.
+    pub(crate) fn watch(&self, watch: Arc<dyn Watch>) {
+        // Only one is ever told.
+        self.watch.set(watch).ok();
+    }
+
+    /// What a number of the door's is at now.
+    pub(crate) fn number(&self, number: &Number) -> u64 {
+        let door = self.door.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        door.map_or(0, |door| door.number(number))
     }
 
     /// The daemon ends.
@@ -119,6 +134,7 @@ impl Web {
             assets: Arc::new(Embedded),
             native: Arc::new(Bridge { native, shutdown: self.shutdown.clone() }),
             state: self.state.clone(),
+            watch: self.watch.get().cloned(),
             shutdown: self.shutdown.clone(),
         };
         let made = Door::new(self.engine.clone(), options(&self.config()), around)?;

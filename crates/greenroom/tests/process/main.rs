@@ -45,6 +45,8 @@ mod steps;
 mod strace;
 mod support;
 mod syscalls;
+#[cfg(feature = "otel")]
+mod telemetry;
 mod terminal;
 mod two_daemons;
 mod upgrade;

@@ -61,6 +61,11 @@ impl Site {
         let home = home();
         home.configure(&format!("[doors.web]\nenabled = true\nport = 0\n{more}"));
         let daemon = home.start();
+        Site::of(home, daemon)
+    }
+
+    /// That of a daemon that is there already.
+    pub(crate) fn of(home: Home, daemon: Daemon) -> Site {
         let (port, token) = find(&home);
         Site { home, daemon, port, token }
     }
