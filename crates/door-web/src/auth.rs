@@ -7,7 +7,7 @@
 use axum::http::{HeaderMap, Uri, header};
 use greenroom_engine::Rights;
 
-use crate::logins::Held;
+use crate::logins::Login;
 use crate::secret::Secret;
 use crate::shares::Share;
 use crate::{Auth, Door, Flavour};
@@ -35,7 +35,7 @@ pub struct Who {
     /// They said a secret with the request itself.
     pub(crate) spoke: bool,
     /// The login they came by.
-    pub(crate) held: Option<Held>,
+    pub(crate) held: Option<Login>,
 }
 
 impl Who {

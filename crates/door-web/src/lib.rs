@@ -29,6 +29,7 @@ mod pace;
 mod pages;
 mod pty;
 mod raw;
+mod remembered;
 mod routes;
 mod scope;
 mod secret;

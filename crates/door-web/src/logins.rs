@@ -1,16 +1,14 @@
 //! Who has logged in: a random cookie each, of which we keep the print, and until when it holds.
 //!
-//! They outlive the daemon, or every restart would log every browser out.
+//! They outlive the daemon (`remembered`), or every restart would log every browser out.
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::sync::watch;
 
-use crate::kept;
+use crate::remembered::{Entry, Remembered, now_ms};
 use crate::secret::{Print, Secret};
 
 /// How long a login holds: a day, as carryOn's.
@@ -21,43 +19,44 @@ const MAX_LOGINS: usize = 256;
 
 /// A login.
 #[derive(Debug, Clone)]
-struct Login {
+pub(crate) struct Login {
     print: Print,
     until_ms: u64,
     /// The link it came by; none for the owner's own.
-    share: Option<String>,
+    pub(crate) share: Option<String>,
+}
+
+impl Entry for Login {
+    fn print(&self) -> &Print {
+        &self.print
+    }
+
+    fn until_ms(&self) -> u64 {
+        self.until_ms
+    }
+
+    fn to_kept(&self) -> Value {
+        json!({"print": self.print.to_string(), "untilMs": self.until_ms, "share": self.share})
+    }
+
+    fn from_kept(value: &Value) -> Option<Login> {
+        let print = Print::from_text(value["print"].as_str()?)?;
+        let share = value["share"].as_str().map(str::to_owned);
+        Some(Login { print, until_ms: value["untilMs"].as_u64()?, share })
+    }
 }
 
 /// All logins.
 #[derive(Debug)]
-pub(crate) struct Logins {
-    path: PathBuf,
-    all: Mutex<Vec<Login>>,
-    changed: watch::Sender<u64>,
-}
-
-/// A login that holds.
-#[derive(Debug, Clone)]
-pub(crate) struct Held {
-    pub(crate) print: Print,
-    pub(crate) share: Option<String>,
-    pub(crate) until_ms: u64,
-}
+pub(crate) struct Logins(Remembered<Login>);
 
 impl Logins {
-    /// Takes up those that were kept. What cannot be read is as good as nothing: people log in again.
+    /// Takes up those that were kept.
     pub(crate) fn load(path: PathBuf) -> Logins {
-        let kept = kept::read(&path).ok();
-        let kept: Value = kept.and_then(|it| serde_json::from_str(&it).ok()).unwrap_or_default();
-        let all = kept.as_array().into_iter().flatten().filter_map(from_kept).collect();
-        Logins { path, all: Mutex::new(all), changed: watch::Sender::new(0) }
+        Logins(Remembered::load(path))
     }
 
-    fn all(&self) -> MutexGuard<'_, Vec<Login>> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Logs somebody in; gives the cookie.
+    /// Logs somebody in, by a link until its end at most; gives the cookie.
     pub(crate) fn add(&self, share: Option<(String, u64)>) -> io::Result<Secret> {
         let cookie = Secret::random()?;
         let mut until_ms = now_ms() + LASTS.as_millis() as u64;
@@ -65,102 +64,41 @@ impl Logins {
             until_ms = until_ms.min(*ends_ms);
         }
         let login = Login { print: cookie.print(), until_ms, share: share.map(|it| it.0) };
-        {
-            let mut all = self.all();
-            all.retain(|login| login.until_ms > now_ms());
+        self.0.change(|all| {
             if all.len() >= MAX_LOGINS {
                 all.remove(0);
             }
             all.push(login);
-        }
-        self.keep();
+        });
         Ok(cookie)
     }
 
-    /// Whether a cookie holds. All are compared, each in constant time.
-    pub(crate) fn find(&self, cookie: &str) -> Option<Held> {
-        let (print, now) = (Print::of(cookie), now_ms());
-        let mut found = None;
-        for login in self.all().iter() {
-            if login.print.is(&print) && login.until_ms > now {
-                let Login { print, until_ms, share } = login.clone();
-                found = Some(Held { print, share, until_ms });
-            }
-        }
-        found
-    }
-
-    fn holds(&self, print: &Print) -> bool {
-        let now = now_ms();
-        self.all().iter().any(|login| login.print.is(print) && login.until_ms > now)
+    /// The login of a cookie, if it holds.
+    pub(crate) fn find(&self, cookie: &str) -> Option<Login> {
+        self.0.find(cookie)
     }
 
     /// Forgets one.
     pub(crate) fn remove(&self, cookie: &str) {
         let print = Print::of(cookie);
-        self.all().retain(|login| !login.print.is(&print));
-        self.keep();
+        self.0.retain(|login| !login.print.is(&print));
     }
 
     /// Forgets all.
     pub(crate) fn clear(&self) {
-        self.all().clear();
-        self.keep();
+        self.0.retain(|_| false);
     }
 
     /// Ends when a login does not hold any more.
-    pub(crate) async fn gone(&self, held: &Held) {
-        let mut changed = self.changed.subscribe();
-        let left = Duration::from_millis(held.until_ms.saturating_sub(now_ms()));
-        let removed = async {
-            while self.holds(&held.print) {
-                if changed.changed().await.is_err() {
-                    return;
-                }
-            }
-        };
-        tokio::select! {
-            () = removed => {}
-            () = tokio::time::sleep(left) => {}
-        }
+    pub(crate) async fn gone(&self, login: &Login) {
+        self.0.gone(login).await;
     }
-
-    /// Writes them down, beside the daemon's thread.
-    fn keep(&self) {
-        self.changed.send_modify(|count| *count += 1);
-        let all: Vec<Value> = self.all().iter().map(to_kept).collect();
-        keep_later(self.path.clone(), Value::from(all));
-    }
-}
-
-/// Writes a file whole, without keeping the daemon.
-pub(crate) fn keep_later(path: PathBuf, value: Value) {
-    tokio::task::spawn_blocking(move || {
-        if let Err(error) = kept::write(&path, &format!("{value}\n")) {
-            tracing::warn!(path = %path.display(), %error, "logins were not written");
-        }
-    });
-}
-
-fn to_kept(login: &Login) -> Value {
-    json!({"print": login.print.to_string(), "untilMs": login.until_ms, "share": login.share})
-}
-
-fn from_kept(value: &Value) -> Option<Login> {
-    let print = Print::from_text(value["print"].as_str()?)?;
-    let share = value["share"].as_str().map(str::to_owned);
-    Some(Login { print, until_ms: value["untilMs"].as_u64()?, share })
-}
-
-/// The time of the calendar: what is kept over a restart has no other.
-pub(crate) fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kept;
 
     #[tokio::test]
     async fn a_login_outlives_the_daemon_and_not_its_removal() {
@@ -189,6 +127,6 @@ mod tests {
         let first = logins.add(None).unwrap();
         (0..MAX_LOGINS).for_each(|_| drop(logins.add(None).unwrap()));
         assert!(logins.find(first.reveal()).is_none());
-        assert_eq!(logins.all().len(), MAX_LOGINS);
+        assert_eq!(logins.0.list().len(), MAX_LOGINS);
     }
 }

@@ -1,17 +1,15 @@
 //! Links that show one session to somebody: for a time, to look at or to type into.
 //!
-//! What is kept is the print of a link's secret; the secret is shown once, when the link is made.
+//! What is kept (`remembered`) is the print of a link's secret; the secret is shown once, when the link
+//! is made.
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::sync::watch;
 
-use crate::kept;
-use crate::logins::{keep_later, now_ms};
+use crate::remembered::{Entry, Remembered, now_ms};
 use crate::secret::{Print, Secret};
 
 /// How many links there may be: more is a mistake, not a wish.
@@ -34,31 +32,45 @@ pub struct Share {
     print: Print,
 }
 
+impl Entry for Share {
+    fn print(&self) -> &Print {
+        &self.print
+    }
+
+    fn until_ms(&self) -> u64 {
+        self.until_ms
+    }
+
+    fn to_kept(&self) -> Value {
+        json!({"print": self.print.to_string(), "session": self.session, "write": self.write,
+            "untilMs": self.until_ms})
+    }
+
+    fn from_kept(value: &Value) -> Option<Share> {
+        let print = Print::from_text(value["print"].as_str()?)?;
+        Some(Share {
+            id: print.to_string()[..NAME_DIGITS].to_owned(),
+            session: value["session"].as_str()?.to_owned(),
+            write: value["write"].as_bool()?,
+            until_ms: value["untilMs"].as_u64()?,
+            print,
+        })
+    }
+}
+
 /// All links.
 #[derive(Debug)]
-pub(crate) struct Shares {
-    path: PathBuf,
-    all: Mutex<Vec<Share>>,
-    changed: watch::Sender<u64>,
-}
+pub(crate) struct Shares(Remembered<Share>);
 
 impl Shares {
     /// Takes up those that were kept.
     pub(crate) fn load(path: PathBuf) -> Shares {
-        let kept = kept::read(&path).ok();
-        let kept: Value = kept.and_then(|it| serde_json::from_str(&it).ok()).unwrap_or_default();
-        let all = kept.as_array().into_iter().flatten().filter_map(from_kept).collect();
-        Shares { path, all: Mutex::new(all), changed: watch::Sender::new(0) }
-    }
-
-    fn all(&self) -> MutexGuard<'_, Vec<Share>> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+        Shares(Remembered::load(path))
     }
 
     /// Those that hold.
     pub(crate) fn list(&self) -> Vec<Share> {
-        let now = now_ms();
-        self.all().iter().filter(|share| share.until_ms > now).cloned().collect()
+        self.0.list()
     }
 
     /// Makes one; gives it with its secret.
@@ -74,36 +86,24 @@ impl Shares {
         let lasts_ms = u64::try_from(lasts.as_millis()).unwrap_or(u64::MAX);
         let until_ms = now_ms().saturating_add(lasts_ms);
         let share = Share { id, session, write, until_ms, print };
-        {
-            let mut all = self.all();
-            all.retain(|share| share.until_ms > now_ms());
+        self.0.change(|all| {
             if all.len() >= MAX_SHARES {
                 return Err(io::Error::other(format!("too many links: at most {MAX_SHARES}")));
             }
             all.push(share.clone());
-        }
-        self.keep();
+            Ok(())
+        })?;
         Ok((share, secret))
     }
 
     /// Removes one; false if there is none of that name.
     pub(crate) fn remove(&self, id: &str) -> bool {
-        let before = self.all().len();
-        self.all().retain(|share| share.id != id);
-        self.keep();
-        self.all().len() < before
+        self.0.retain(|share| share.id != id) > 0
     }
 
-    /// The link somebody has the secret of, if it holds. All are compared, in constant time.
+    /// The link somebody has the secret of, if it holds.
     pub(crate) fn find(&self, secret: &str) -> Option<Share> {
-        let print = Print::of(secret);
-        let mut found = None;
-        for share in &self.list() {
-            if share.print.is(&print) {
-                found = Some(share.clone());
-            }
-        }
-        found
+        self.0.find(secret)
     }
 
     /// The link of a name, if it holds.
@@ -113,42 +113,8 @@ impl Shares {
 
     /// Ends when a link does not hold any more.
     pub(crate) async fn gone(&self, share: &Share) {
-        let mut changed = self.changed.subscribe();
-        let left = Duration::from_millis(share.until_ms.saturating_sub(now_ms()));
-        let removed = async {
-            while self.get(&share.id).is_some() {
-                if changed.changed().await.is_err() {
-                    return;
-                }
-            }
-        };
-        tokio::select! {
-            () = removed => {}
-            () = tokio::time::sleep(left) => {}
-        }
+        self.0.gone(share).await;
     }
-
-    fn keep(&self) {
-        self.changed.send_modify(|count| *count += 1);
-        let all: Vec<Value> = self.all().iter().map(to_kept).collect();
-        keep_later(self.path.clone(), Value::from(all));
-    }
-}
-
-fn to_kept(share: &Share) -> Value {
-    json!({"print": share.print.to_string(), "session": share.session, "write": share.write,
-        "untilMs": share.until_ms})
-}
-
-fn from_kept(value: &Value) -> Option<Share> {
-    let print = Print::from_text(value["print"].as_str()?)?;
-    Some(Share {
-        id: print.to_string()[..NAME_DIGITS].to_owned(),
-        session: value["session"].as_str()?.to_owned(),
-        write: value["write"].as_bool()?,
-        until_ms: value["untilMs"].as_u64()?,
-        print,
-    })
 }
 
 #[cfg(test)]
