@@ -42,10 +42,7 @@ impl Names {
             configured.iter().map(|name| name.to_ascii_lowercase()).collect();
         names.push(LOCALHOST.to_owned());
         if exposed {
-            let system = rustix::system::uname();
-            let own = system.nodename().to_string_lossy().to_ascii_lowercase();
-            names.push(format!("{own}.local"));
-            names.push(own);
+            names.extend(of_machine());
         }
         Names(names)
     }
@@ -70,6 +67,16 @@ impl Names {
             Err(_) => self.0.iter().any(|known| known == name),
         };
         if ours { Ok(host) } else { Err(Stranger::Foreign) }
+    }
+}
+
+/// What the machine calls itself: its host name, and the one its neighbours find it by.
+pub(crate) fn of_machine() -> Vec<String> {
+    let system = rustix::system::uname();
+    let own = system.nodename().to_string_lossy().to_ascii_lowercase();
+    match own.is_empty() {
+        true => Vec::new(),
+        false => vec![format!("{own}.local"), own],
     }
 }
 

@@ -203,8 +203,7 @@ impl Drop for Listening {
 }
 
 async fn acceptor(door: &Door, place: &Place) -> Result<TlsAcceptor, ListenError> {
-    let mut names = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
-    names.extend(place.hosts.iter().cloned());
+    let names = tls::names(&place.hosts, place.expose);
     let (given, state) = (place.certificate.clone(), door.around.state.clone());
     let made =
         tokio::task::spawn_blocking(move || tls::acceptor(given.as_ref(), &state, &names)).await;

@@ -3,8 +3,10 @@
 //! Our own is made for a year and kept; it is made anew a week before its end, and when the names it
 //! must be for change. Nobody vouches for it, so its print is logged for who wants to compare.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -15,6 +17,7 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 
+use crate::guard;
 use crate::kept;
 use crate::secret::Print;
 
@@ -26,6 +29,38 @@ const EARLY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Where our own is kept.
 const FOLDER: &str = "web-tls";
+
+/// How many addresses a certificate names: a machine with many bridges has dozens, and nobody looks for
+/// it at all of them.
+const MAX_ADDRESSES: usize = 32;
+
+/// What our own certificate is for: loopback, the names that are configured, and, if other machines
+/// reach this one, what it calls itself and the addresses it has now.
+pub(crate) fn names(configured: &[String], exposed: bool) -> Vec<String> {
+    let mut names = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
+    names.extend(configured.iter().cloned());
+    if exposed {
+        names.extend(guard::of_machine());
+        names.extend(addresses().iter().map(ToString::to_string));
+    }
+    // What no certificate can name must not keep it from naming the others.
+    names.retain(|name| !name.is_empty() && name.is_ascii());
+    let mut seen = BTreeSet::new();
+    names.retain(|name| seen.insert(name.clone()));
+    names
+}
+
+/// The addresses by which other machines reach this one, in an order that does not change with that of
+/// the interfaces. Only IPv4: nobody listens at others.
+fn addresses() -> Vec<IpAddr> {
+    let all = if_addrs::get_if_addrs().unwrap_or_else(|error| {
+        tracing::warn!(%error, "the certificate names no address: they could not be listed");
+        Vec::new()
+    });
+    let found: BTreeSet<IpAddr> =
+        all.iter().filter(|it| !it.is_loopback()).map(if_addrs::Interface::ip).collect();
+    found.into_iter().filter(IpAddr::is_ipv4).take(MAX_ADDRESSES).collect()
+}
 
 /// What accepts TLS with a given certificate and key, or with our own for some names.
 ///
@@ -92,6 +127,17 @@ fn make(names: &[String]) -> Result<(String, String), rcgen::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_certificate_names_the_machine_when_others_reach_it() {
+        let configured = ["room.example".to_owned(), "localhost".to_owned(), "käse".to_owned()];
+        assert_eq!(names(&configured, false), ["localhost", "127.0.0.1", "room.example"]);
+        let exposed = names(&configured, true);
+        let has = |name: &String| exposed.contains(name);
+        assert!(guard::of_machine().iter().all(has), "{exposed:?}");
+        assert!(addresses().iter().map(ToString::to_string).all(|it| has(&it)), "{exposed:?}");
+        assert!(make(&exposed).is_ok());
+    }
 
     #[test]
     fn our_own_certificate_is_made_once_for_some_names() {

@@ -17,10 +17,15 @@ fn certificate(site: &Site) -> CertificateDer<'static> {
 }
 
 fn ask(site: &Site, request: &str) -> Answer {
+    ask_as(site, "127.0.0.1", request)
+}
+
+/// Asks whom it takes for a machine of that name.
+fn ask_as(site: &Site, name: &str, request: &str) -> Answer {
     let mut roots = RootCertStore::empty();
     roots.add(certificate(site)).unwrap();
     let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
-    let name = ServerName::try_from("127.0.0.1").unwrap();
+    let name = ServerName::try_from(name.to_owned()).unwrap();
     let client = ClientConnection::new(Arc::new(config), name).unwrap();
     let mut stream = StreamOwned::new(client, site.connect());
     stream.write_all(request.as_bytes()).unwrap();
@@ -55,4 +60,23 @@ fn plain_http_is_sent_to_tls() {
     assert_eq!(site.ask("GET /", &[("Host", "evil.example")], "").status, 403);
     // Neither of them: it is let go of.
     assert_eq!(site.raw(b"\x16\x03\x01\x00\x05hello").status, 0);
+}
+
+/// Only over loopback, as everything here: whom a client takes it for is the client's to say.
+#[test]
+fn our_own_certificate_is_for_the_machine_when_others_reach_it() {
+    let site = Site::with("expose = true\nhosts = ['room.example']\n");
+    let own = rustix::system::uname().nodename().to_string_lossy().to_ascii_lowercase();
+    let mut names = vec!["localhost".to_owned(), "room.example".to_owned()];
+    if ServerName::try_from(own.clone()).is_ok() {
+        names.push(format!("{own}.local"));
+        names.push(own);
+    }
+    for name in names {
+        let request = format!(
+            "GET /health HTTP/1.1\r\nHost: {name}:{}\r\nConnection: close\r\n\r\n",
+            site.port
+        );
+        assert_eq!(ask_as(&site, &name, &request).status, 200, "{name}");
+    }
 }
