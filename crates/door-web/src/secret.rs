@@ -1,5 +1,8 @@
 //! Secrets: made of 256 random bits, shown as hexadecimal digits, compared in constant time.
 
+#[cfg(test)]
+mod timing;
+
 use std::fmt::{self, Display};
 use std::io;
 

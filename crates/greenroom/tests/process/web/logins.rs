@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use greenroom_testkit::{create, eventually};
+use greenroom_testkit::{count, create, eventually, process};
 use serde_json::json;
 
 use super::{Answer, Site};
@@ -68,17 +68,42 @@ fn a_person_without_scripts_logs_in_by_a_form() {
 fn ten_thousand_tries_are_not_ten_thousand_chances() {
     let site = Site::with(&format!("auth = 'password'\npassword = '{HASH}'\n"));
     let begin = Instant::now();
-    let statuses: Vec<u16> = (0..200)
+    let tries = count(200, 10_000);
+    let statuses: Vec<u16> = (0..tries)
         .map(|number| site.ask("POST /login", &[], &format!("password=wrong{number}")).status)
         .collect();
     assert!(statuses[..10].iter().all(|it| *it == 401), "{statuses:?}");
     assert!(statuses[10..].iter().all(|it| *it == 429), "{statuses:?}");
+    eprintln!("{tries} tries took {:?}", begin.elapsed());
+    // A failed try counts for a minute: had it taken longer, there would have been more chances.
     assert!(begin.elapsed() < Duration::from_secs(60));
     let late = site.ask("POST /login", &[], "password=correct+horse");
     assert_eq!(late.status, 429);
     assert!(late.header("retry-after").unwrap().parse::<u64>().unwrap() <= 61);
     // The token cannot be guessed, so who has it is not kept out.
     assert_eq!(site.ask("POST /login", &[], &format!("token={}", site.token)).status, 204);
+}
+
+/// What is kept of logins is bounded, whoever makes them.
+#[test]
+fn very_many_logins_leave_the_last_ones() {
+    let site = Site::new();
+    let log_in = || cookie(&site.ask("POST /login", &[], &format!("token={}", site.token)));
+    let first = log_in();
+    let fds = process::fds(site.daemon.pid()).len();
+    let (logins, memory) = (count(300, 10_000), process::memory_kib(site.daemon.pid()));
+    let begin = Instant::now();
+    let last = (0..logins).map(|_| log_in()).last().unwrap();
+    let grown = process::memory_kib(site.daemon.pid()).saturating_sub(memory);
+    eprintln!("{logins} logins took {:?}; the daemon grew by {grown} KiB", begin.elapsed());
+    let status = |cookie: &str| site.ask("GET /api/me", &[("Cookie", cookie)], "").status;
+    assert_eq!((status(&first), status(&last)), (401, 200));
+    eventually("the last ones are written down", || {
+        let kept = std::fs::read_to_string(site.home.path().join("state/web-logins.json"));
+        kept.is_ok_and(|it| it.matches("untilMs").count() == 256)
+    });
+    eventually("no descriptor is left", || process::fds(site.daemon.pid()).len() <= fds + 2);
+    assert!(grown < 16 * 1024, "{grown} KiB");
 }
 
 #[test]
