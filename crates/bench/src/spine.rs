@@ -9,6 +9,8 @@
 
 mod answers;
 mod automation;
+mod browser;
+mod chat;
 mod control;
 mod create;
 mod crowd;
@@ -27,6 +29,7 @@ mod repaint;
 mod report;
 mod row;
 mod scripts;
+mod seen;
 mod terminal;
 mod tmux;
 mod turns;
@@ -79,6 +82,7 @@ const MEASUREMENTS: &[(&str, Measurement)] = &[
     ("answers", answers::measure),
     ("automation", automation::measure),
     ("web", web::measure),
+    ("chat", chat::measure),
     ("crowd", crowd::measure),
     ("full", full::measure),
 ];

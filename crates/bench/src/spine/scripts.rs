@@ -47,6 +47,11 @@ pub(crate) fn repeat(lines: &Fifo) -> Vec<String> {
     sh(&format!("while read line; do echo \"$line\"; done <{}", lines.name()))
 }
 
+/// Prints every line it is sent, whatever is in it.
+pub(crate) fn repeat_exactly(lines: &Fifo) -> Vec<String> {
+    sh(&format!("while read -r line; do printf '%s\\n' \"$line\"; done <{}", lines.name()))
+}
+
 /// Sends back every key, as a program in raw mode does; says that it is there first.
 pub(crate) fn echo() -> Vec<String> {
     sh(&format!("stty raw -echo; echo {READY}; exec cat"))

@@ -1,26 +1,27 @@
 //! Terminals in a browser: `/ws/pty` beside a server that does nothing but carry bytes (`relay`).
 //!
 //! The clock of a flood runs from the word that lets the program print until its last line has come to
-//! the client, that of an echo from a key to its coming back. The client is the same for both, and as
-//! little as a client can be; what a browser does with it is the browser's.
+//! the client, that of an echo from a key to its coming back. The client is the same for both (`browser`).
+//!
+//! A flood counts only if all of it came: every byte is compared afterwards (`seen`). A browser that is
+//! too slow for ours gets a redraw instead of what it missed; how much that was is said in the row.
 
-use std::fs;
-use std::net::TcpStream;
+use std::cell::Cell;
 use std::thread;
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, anyhow, bail, ensure};
-use memchr::memmem::Finder;
+use anyhow::{Context as _, Result, anyhow, ensure};
+use bytes::Bytes;
 use serde_json::json;
-use tungstenite::client::IntoClientRequest as _;
-use tungstenite::{Message, WebSocket};
+use tungstenite::Message;
 
 use super::Spine;
+use super::browser::{Client, Site, seq};
 use super::fifo::Fifo;
-use super::ours::Ours;
 use super::relay;
 use super::row::{Bar, Row, Unit};
 use super::scripts::{READY, echo, print_when_told};
+use super::seen::{Outcome, Seen};
 use super::turns::{self, Turn};
 use super::wait::{PATIENCE, REST};
 use crate::inputs;
@@ -44,18 +45,11 @@ const KEYS: usize = 50;
 /// Letters that are in no word of a message.
 const LETTERS: &[u8] = b"jvwxz";
 
-/// A client of either.
-struct Client(WebSocket<TcpStream>);
-
-/// Where ours is.
-struct Site {
-    port: u16,
-    token: String,
-}
-
 /// What is printed, and the pipes to the program.
 struct Job {
     bytes: usize,
+    /// What a terminal shows of it.
+    shown: Vec<u8>,
     go: Fifo,
     done: Fifo,
     argv: Vec<String>,
@@ -66,42 +60,57 @@ pub(super) fn measure(spine: &Spine<'_>) -> Result<Vec<Row>> {
     let flood = Job::new(spine, "web", spine.choose(BYTES, QUICK_BYTES))?;
     let crowd = Job::new(spine, "web-crowd", CROWD_BYTES)?;
     let programs = [("flood", flood.argv.clone()), ("crowd", crowd.argv.clone()), ("echo", echo())];
-    let site = Site::open(&ours, &programs)?;
+    let site = Site::open(&ours, &providers(&programs))?;
     let address = relay::serve(programs.to_vec(), &spine.place.environment())?;
     let (job, site) = (&flood, &site);
     let of_relay = |path: &str| Client::open(address.port(), &format!("/{path}"), "");
     let rounds = spine.choose(5, 3);
+    let [none, one_replaced, stopped_replaced, many_replaced] = [const { Cell::new(0) }; 4];
+    let ours = |id: &str| join(site, "flood", id);
+    let bare_check = |seen: &Seen, text: &[u8], _: u64| seen.of_relay(text);
     let [bare, one, stopped] = turns::take(
         rounds,
         [
-            ("the relay", Box::new(|| job.printed(|_| of_relay("flood"), 1, 0)) as Turn<'_>),
-            ("greenroom", Box::new(|| job.printed(|id| site.join("flood", id), 1, 0))),
-            ("greenroom, one stopped", Box::new(|| job.printed(|id| site.join("flood", id), 1, 1))),
+            (
+                "the relay",
+                Box::new(|| job.printed(|_| of_relay("flood"), 0, bare_check, &none)) as Turn<'_>,
+            ),
+            ("greenroom", Box::new(|| job.printed(ours, 0, Seen::of_ours, &one_replaced))),
+            (
+                "greenroom, one stopped",
+                Box::new(|| job.printed(ours, 1, Seen::of_ours, &stopped_replaced)),
+            ),
         ],
     )?
     .map(|samples| samples.p50());
-    let (mut bare_echo, mut our_echo) = (of_relay("echo")?, site.join("echo", &new_id())?);
-    bare_echo.read_until(READY)?;
-    our_echo.read_until(READY)?;
+    let (mut bare_echo, mut our_echo) = (of_relay("echo")?, join(site, "echo", &new_id())?);
+    bare_echo.read_until(READY, |_| Ok(()))?;
+    our_echo.read_until(READY, |_| Ok(()))?;
     let [bare_key, our_key] = turns::take(
         spine.choose(40, 10),
         [
             (
                 "the relay",
-                Box::new(|| (0..KEYS).map(|it| bare_echo.key(it, false)).collect()) as Turn<'_>,
+                Box::new(|| (0..KEYS).map(|it| key(&mut bare_echo, it, false)).collect())
+                    as Turn<'_>,
             ),
-            ("greenroom", Box::new(|| (0..KEYS).map(|it| our_echo.key(it, true)).collect())),
+            ("greenroom", Box::new(|| (0..KEYS).map(|it| key(&mut our_echo, it, true)).collect())),
         ],
     )?
     .map(|samples| samples.p50());
+    let crowds = spine.choose(3, 1);
+    let look = |id: &str| join(site, "crowd", id);
     let [many] = turns::take(
-        spine.choose(3, 1),
-        [("a hundred", Box::new(|| crowd.seen(|id| site.join("crowd", id))) as Turn<'_>)],
+        crowds,
+        [("a hundred", Box::new(|| crowd.seen(look, &many_replaced)) as Turn<'_>)],
     )?
     .map(|samples| samples.p50());
     let megabytes = job.bytes / 1_000_000;
-    let rate = |what: &str, ours: f64| Row {
-        what: format!("{megabytes} MB of log text printed to a browser's terminal{what}"),
+    let rate = |what: &str, ours: f64, replaced: &Cell<u64>| Row {
+        what: format!(
+            "{megabytes} MB of log text printed to a browser's terminal{what}, {}",
+            arrived(replaced.get(), rounds * job.shown.len())
+        ),
         unit: Unit::Rate,
         ours,
         peers: vec![("relay", bare)],
@@ -117,8 +126,8 @@ pub(super) fn measure(spine: &Spine<'_>) -> Result<Vec<Row>> {
         bar,
     };
     Ok(vec![
-        rate("", one),
-        rate(", another one stopped", stopped),
+        rate("", one, &one_replaced),
+        rate(", another one stopped", stopped, &stopped_replaced),
         seconds(
             "key to echo in a browser's terminal, p50".to_owned(),
             our_key,
@@ -127,8 +136,9 @@ pub(super) fn measure(spine: &Spine<'_>) -> Result<Vec<Row>> {
         ),
         seconds(
             format!(
-                "{CROWD} browsers at one session see the end of {} MB",
-                CROWD_BYTES / 1_000_000
+                "{CROWD} browsers at one session see the end of {} MB, {}",
+                CROWD_BYTES / 1_000_000,
+                arrived(many_replaced.get(), crowds * CROWD * crowd.shown.len())
             ),
             many,
             Vec::new(),
@@ -137,56 +147,89 @@ pub(super) fn measure(spine: &Spine<'_>) -> Result<Vec<Row>> {
     ])
 }
 
-impl Site {
-    /// Opens the door of a daemon for browsers, with these programs to run.
-    fn open(ours: &Ours<'_>, programs: &[(&str, Vec<String>)]) -> Result<Site> {
-        let sections = programs.iter().map(|(name, argv)| {
-            // A list of texts is written in JSON as in TOML.
-            format!("[websocket.providers.{name}]\ncommand = {}\n", json!(argv))
-        });
-        let text: String = sections.collect();
-        fs::write(ours.home().join("config.toml"), text).context("writing the configuration")?;
-        let mut connection = ours.connect()?;
-        connection.call("config.reload", &json!({}))?;
-        let opened = connection.call("web.open", &json!({"port": 0}))?;
-        let port = opened["port"].as_u64().and_then(|it| u16::try_from(it).ok());
-        let token = opened["open"].as_str().and_then(|it| it.split_once("#token="));
-        let token = token.context("no token")?.1.to_owned();
-        Ok(Site { port: port.context("no port")?, token })
+/// How much of it came, in words.
+fn arrived(replaced: u64, bytes: usize) -> String {
+    match replaced {
+        0 => "every byte".to_owned(),
+        _ => format!("{:.1} % of it as a redraw", 100.0 * replaced as f64 / bytes as f64),
     }
+}
 
-    fn join(&self, provider: &str, id: &str) -> Result<Client> {
-        let path = format!("/ws/pty?provider={provider}&session_id={id}");
-        Client::open(self.port, &path, &self.token)
-    }
+/// What came of one printing.
+struct Printed {
+    seconds: f64,
+    /// What each client got, and the offset it began at.
+    seen: Vec<(Seen, u64)>,
+    /// The last word.
+    marker: String,
+}
+
+/// What a daemon's configuration says of programs for terminals.
+fn providers(programs: &[(&str, Vec<String>)]) -> String {
+    let sections = programs.iter().map(|(name, argv)| {
+        // A list of texts is written in JSON as in TOML.
+        format!("[websocket.providers.{name}]\ncommand = {}\n", json!(argv))
+    });
+    sections.collect()
+}
+
+fn join(site: &Site, provider: &str, id: &str) -> Result<Client> {
+    site.socket(&format!("/ws/pty?provider={provider}&session_id={id}"))
 }
 
 impl Job {
     fn new(spine: &Spine<'_>, name: &str, bytes: usize) -> Result<Job> {
         let mut text = inputs::log(bytes.min(QUICK_BYTES)).bytes;
         text.retain(|byte| *byte != b'\r');
-        let text: Vec<u8> = text.into_iter().cycle().take(bytes).collect();
+        let mut text: Vec<u8> = text.into_iter().cycle().take(bytes).collect();
+        // Whole lines: the word that follows them is one of its own.
+        text.pop();
+        text.push(b'\n');
         let file = spine.place.write(&format!("{name}.log"), &text)?;
         let go = spine.place.fifo(&format!("{name}.go"))?;
         let done = spine.place.fifo(&format!("{name}.done"))?;
         let argv = print_when_told(&file.to_string_lossy(), &go, &done);
-        Ok(Job { bytes, go, done, argv })
+        // As a terminal brings it.
+        let mut shown = Vec::with_capacity(bytes + bytes / 32);
+        for byte in text {
+            if byte == b'\n' {
+                shown.push(b'\r');
+            }
+            shown.push(byte);
+        }
+        Ok(Job { bytes, shown, go, done, argv })
     }
 
-    /// Megabytes a second until the first client has seen the end.
+    /// Megabytes a second until a client has seen the end; every byte is compared then.
     fn printed(
         &self,
         open: impl Fn(&str) -> Result<Client>,
-        looking: usize,
         stopped: usize,
+        check: impl Fn(&Seen, &[u8], u64) -> Result<Outcome>,
+        replaced: &Cell<u64>,
     ) -> Result<Vec<f64>> {
-        let (seconds, _) = self.print(open, looking, stopped)?;
-        Ok(vec![self.bytes as f64 / seconds / 1e6])
+        let printed = self.print(open, 1, stopped, Seen::see)?;
+        let text = [&self.shown[..], printed.marker.as_bytes()].concat();
+        for (seen, begin) in &printed.seen {
+            let outcome = check(seen, &text, *begin).context("what came to the browser")?;
+            replaced.set(replaced.get() + outcome.replaced);
+        }
+        Ok(vec![self.bytes as f64 / printed.seconds / 1e6])
     }
 
-    /// Seconds until all of a crowd have seen the end.
-    fn seen(&self, open: impl Fn(&str) -> Result<Client>) -> Result<Vec<f64>> {
-        Ok(vec![self.print(open, CROWD, 0)?.0])
+    /// Seconds until all of a crowd have seen the end; how much came as a redraw is added up.
+    fn seen(
+        &self,
+        open: impl Fn(&str) -> Result<Client>,
+        replaced: &Cell<u64>,
+    ) -> Result<Vec<f64>> {
+        let printed = self.print(open, CROWD, 0, Seen::glimpse)?;
+        let bytes = (self.shown.len() + printed.marker.len()) as u64;
+        for (seen, begin) in &printed.seen {
+            let outcome = seen.counted(bytes, *begin).context("what came to one of the crowd")?;
+            replaced.set(replaced.get() + outcome.replaced);
+        }
+        Ok(vec![printed.seconds])
     }
 
     fn print(
@@ -194,7 +237,8 @@ impl Job {
         open: impl Fn(&str) -> Result<Client>,
         looking: usize,
         stopped: usize,
-    ) -> Result<(f64, usize)> {
+        keep: fn(&mut Seen, &Bytes),
+    ) -> Result<Printed> {
         let id = new_id();
         let mut clients = Vec::new();
         for number in 0..looking + stopped {
@@ -202,8 +246,12 @@ impl Job {
             if number == 0 {
                 self.done.hear(PATIENCE)?;
             }
-            client.read_until(READY)?;
-            clients.push(client);
+            let mut begin = 0;
+            client.read_until(READY, |message| {
+                begin = seq(message).unwrap_or(begin);
+                Ok(())
+            })?;
+            clients.push((client, begin));
         }
         let stopped = clients.split_off(looking);
         let marker = format!("THE-END-{}", &id[..8]);
@@ -211,17 +259,25 @@ impl Job {
         self.go.tell(&marker)?;
         let readers: Vec<_> = clients
             .into_iter()
-            .map(|mut client| {
-                let marker = marker.clone();
-                thread::spawn(move || client.read_until(&marker).map(|at| (at, client)))
+            .map(|(mut client, begin)| {
+                let (marker, mut seen) = (marker.clone(), Seen::default());
+                thread::spawn(move || {
+                    let see = |message: &Bytes| {
+                        keep(&mut seen, message);
+                        Ok(())
+                    };
+                    client.read_until(&marker, see).map(|at| (at, client, seen, begin))
+                })
             })
             .collect();
         let mut end = begin;
-        let mut clients = Vec::new();
+        let (mut clients, mut all) = (Vec::new(), Vec::new());
         for reader in readers {
-            let (at, client) = reader.join().map_err(|_| anyhow!("a reader panicked"))??;
+            let (at, client, seen, begin) =
+                reader.join().map_err(|_| anyhow!("a reader panicked"))??;
             end = end.max(at);
             clients.push(client);
+            all.push((seen, begin));
         }
         // A bare terminal has nobody who answers the question behind the text.
         if let Some(client) = clients.first_mut() {
@@ -229,68 +285,28 @@ impl Job {
         }
         self.done.hear(PATIENCE)?;
         drop(stopped);
-        Ok((end.duration_since(begin).as_secs_f64(), clients.len()))
+        Ok(Printed { seconds: end.duration_since(begin).as_secs_f64(), seen: all, marker })
     }
 }
 
-impl Client {
-    fn open(port: u16, path: &str, token: &str) -> Result<Client> {
-        let mut request = format!("ws://127.0.0.1:{port}{path}").into_client_request()?;
-        if !token.is_empty() {
-            request.headers_mut().insert("authorization", format!("Bearer {token}").parse()?);
-        }
-        let stream = TcpStream::connect(("127.0.0.1", port))?;
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        let (socket, _) = tungstenite::client(request, stream).context("opening a WebSocket")?;
-        Ok(Client(socket))
-    }
-
-    fn read(&mut self) -> Result<Vec<u8>> {
-        loop {
-            match self.0.read()? {
-                Message::Text(text) => return Ok(text.as_bytes().to_vec()),
-                Message::Binary(bytes) => return Ok(bytes.to_vec()),
-                Message::Close(frame) => bail!("it was closed: {frame:?}"),
-                _ => {}
-            }
-        }
-    }
-
-    /// Reads until some text has come, and says when.
-    fn read_until(&mut self, text: &str) -> Result<Instant> {
-        let finder = Finder::new(text.as_bytes());
-        // The relay cuts anywhere: the end of a message and the beginning of the next are one text.
-        let mut kept: Vec<u8> = Vec::new();
-        loop {
-            let bytes = self.read()?;
-            let head = &bytes[..bytes.len().min(text.len())];
-            if finder.find(&bytes).is_some() || finder.find(&[&kept[..], head].concat()).is_some() {
-                return Ok(Instant::now());
-            }
-            kept = bytes[bytes.len() - bytes.len().min(text.len())..].to_vec();
-        }
-    }
-
-    /// Types a key and waits for its echo; seconds.
-    fn key(&mut self, number: usize, in_words: bool) -> Result<f64> {
-        let letter = LETTERS[number % LETTERS.len()];
-        thread::sleep(REST);
-        let message = match in_words {
-            true => Message::text(
-                json!({"type": "input", "data": char::from(letter).to_string()}).to_string(),
-            ),
-            false => Message::binary(vec![letter]),
-        };
-        let begin = Instant::now();
-        self.0.send(message)?;
-        loop {
-            let bytes = self.read()?;
-            if bytes.contains(&letter) {
-                let taken = begin.elapsed();
-                ensure!(taken < PATIENCE, "it took too long");
-                return Ok(taken.as_secs_f64());
-            }
+/// Types a key and waits for its echo; seconds.
+fn key(client: &mut Client, number: usize, in_words: bool) -> Result<f64> {
+    let letter = LETTERS[number % LETTERS.len()];
+    thread::sleep(REST);
+    let message = match in_words {
+        true => Message::text(
+            json!({"type": "input", "data": char::from(letter).to_string()}).to_string(),
+        ),
+        false => Message::binary(vec![letter]),
+    };
+    let begin = Instant::now();
+    client.0.send(message)?;
+    loop {
+        let bytes = client.read()?;
+        if bytes.contains(&letter) {
+            let taken = begin.elapsed();
+            ensure!(taken < PATIENCE, "it took too long");
+            return Ok(taken.as_secs_f64());
         }
     }
 }
