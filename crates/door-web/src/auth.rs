@@ -48,6 +48,11 @@ impl Who {
         }
     }
 
+    /// Whether they proved who they are.
+    pub(crate) fn is_proved(&self) -> bool {
+        self.spoke || self.held.is_some()
+    }
+
     /// Whether they are the owner.
     #[must_use]
     pub fn is_owner(&self) -> bool {

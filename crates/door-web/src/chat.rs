@@ -22,10 +22,10 @@ use tokio::time::Instant;
 use crate::Options;
 use crate::auth::Who;
 use crate::beat::Beat;
+use crate::fault;
 use crate::listen::Site;
 use crate::metrics::{Counted, count};
-use crate::native::{GOING, LATER, REFUSED, TOO_MANY, bounded, close};
-use crate::pty::is_too_large;
+use crate::native::{GOING, LATER, TOO_MANY, bounded, close};
 
 /// How many messages of a conversation are kept for clients that come back, as the contract has it.
 const HISTORY: usize = 1000;
@@ -38,9 +38,6 @@ const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Closing: there is nothing more to say.
 const DONE: u16 = 1000;
-
-/// Closing: the message was too large.
-const TOO_LARGE: u16 = 1009;
 
 /// How agents are run.
 pub(crate) fn config(options: &Options, engine: &Engine, state: &Path) -> Config {
@@ -87,8 +84,8 @@ async fn converse(site: &Site, who: &Who, socket: WebSocket, client: Client) {
             Ok(()) => (DONE, ""),
             Err(_) => (GOING, ""),
         },
-        code = up(site, &client, &beat, &mut messages) => (code, ""),
-        () = site.door.over(who) => (GOING, "this login does not hold any more, or the daemon ends"),
+        code = up(site, &client, &beat, &mut messages) => (code, fault::reason(code)),
+        () = site.over(who) => (GOING, "this login does not hold any more, or the daemon ends"),
         () = site.closed.begun() => (GOING, "nobody listens here any more"),
     };
     drop(client);
@@ -135,8 +132,7 @@ async fn up(
     loop {
         let message = match messages.next().await {
             Some(Ok(message)) => message,
-            Some(Err(error)) if is_too_large(&error) => return TOO_LARGE,
-            Some(Err(_)) => return REFUSED,
+            Some(Err(error)) => return fault::code(&error),
             None => return GOING,
         };
         beat.sign();

@@ -1,11 +1,13 @@
 //! The door: what all its listeners and connections share.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use greenroom_agents::Chats;
-use greenroom_engine::{Caller, Engine};
+use greenroom_engine::{Caller, Engine, HouseEvent, Info};
+use tokio::sync::broadcast::error::RecvError;
 
 use crate::auth::{Grant, Who};
 use crate::hub::Hubs;
@@ -64,14 +66,36 @@ impl Door {
         Ok(Arc::new(door))
     }
 
-    /// Does what must be done while the daemon runs: sessions made here that nobody uses go, and at
-    /// the end the agents.
+    /// Does what must be done while the daemon runs: sessions made here that nobody uses go, links to
+    /// sessions that are forgotten, and at the end the agents.
     pub async fn tend(self: Arc<Self>) {
         let agents = async {
             self.around.shutdown.begun().await;
             self.chats.close().await;
         };
-        tokio::join!(made::tend(&self), agents);
+        tokio::join!(made::tend(&self), self.forget_links(), agents);
+    }
+
+    /// Forgets links with the sessions they are for.
+    async fn forget_links(&self) {
+        let mut events = self.engine.events();
+        loop {
+            let event = tokio::select! {
+                event = events.recv() => event,
+                () = self.around.shutdown.begun() => return,
+            };
+            match event {
+                Ok(HouseEvent::Forgotten(info)) => self.shares.forget(|it| it == info.uuid()),
+                // Whatever it was that was missed: what is not there is forgotten.
+                Err(RecvError::Lagged(_)) => {
+                    let there: BTreeSet<String> =
+                        self.engine.list().iter().map(Info::uuid).collect();
+                    self.shares.forget(|it| !there.contains(it));
+                }
+                Ok(_) => {}
+                Err(RecvError::Closed) => return,
+            }
+        }
     }
 
     /// The options in force.

@@ -96,6 +96,16 @@ pub(crate) fn origin(headers: &HeaderMap, host: &str, tls: bool) -> Origin {
     if scheme_fits && bare(from) == bare(host) { Origin::Own } else { Origin::Foreign }
 }
 
+/// Whether a person goes here, by a link or an address: the page is then theirs, and not in somebody
+/// else's.
+pub(crate) fn navigates(headers: &HeaderMap) -> bool {
+    let is = |name: &'static str, value: &str| {
+        let name = header::HeaderName::from_static(name);
+        only(headers, &name).is_some_and(|it| it == value)
+    };
+    is("sec-fetch-mode", "navigate") && is("sec-fetch-dest", "document")
+}
+
 /// A header that is there once.
 fn only<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option<&'a HeaderValue> {
     let mut all = headers.get_all(name).iter();

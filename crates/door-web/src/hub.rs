@@ -71,8 +71,8 @@ pub(crate) enum Item {
     Ended(End),
 }
 
-/// A client's place at a hub.
-#[derive(Debug)]
+/// A client's place at a hub; one by itself is for somebody who sits at none.
+#[derive(Debug, Default)]
 pub(crate) struct Seat {
     queue: Mutex<Queue>,
     filled: Notify,

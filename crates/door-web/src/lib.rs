@@ -16,6 +16,7 @@ mod auth;
 mod beat;
 mod chat;
 mod door;
+mod fault;
 mod guard;
 mod history;
 mod hub;
@@ -49,7 +50,7 @@ use tokio::net::UnixStream;
 pub use auth::{Grant, Who};
 pub use door::Door;
 pub use greenroom_agents::is_passed;
-pub use listen::{ListenError, Listening};
+pub use listen::{ListenError, Listening, Proof};
 pub use metrics::{Kind, NUMBERS, Number};
 pub use shares::Share;
 

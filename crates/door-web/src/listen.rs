@@ -23,10 +23,12 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
+use crate::auth::Who;
 use crate::guard::Names;
 use crate::metrics::Counted;
 use crate::{Auth, Door, Place, routes, tls};
@@ -81,11 +83,52 @@ pub enum ListenError {
 /// A listener, as its connections know it.
 pub(crate) struct Site {
     pub(crate) door: Arc<Door>,
+    /// Where and how; what is asked for is in `proof`.
     pub(crate) place: Place,
+    proof: Proof,
     pub(crate) names: Names,
     /// Nobody listens any more.
     pub(crate) closed: Shutdown,
     newcomers: Newcomers,
+}
+
+impl Site {
+    /// How somebody proves now who they are.
+    pub(crate) fn proof(&self) -> Auth {
+        self.proof.get()
+    }
+
+    /// Ends when somebody may not be here any more: as for the door, and if they proved nothing, when
+    /// that is asked for.
+    pub(crate) async fn over(&self, who: &Who) {
+        let mut asked = self.proof.0.subscribe();
+        let strict = async {
+            if who.is_proved() || asked.wait_for(|auth| *auth != Auth::None).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            () = self.door.over(who) => {}
+            () = strict => {}
+        }
+    }
+}
+
+/// How somebody proves to a listener who they are, which can change while it listens.
+#[derive(Debug, Clone)]
+pub struct Proof(watch::Sender<Auth>);
+
+impl Proof {
+    /// What is asked for now.
+    #[must_use]
+    pub fn get(&self) -> Auth {
+        self.0.borrow().clone()
+    }
+
+    /// Asks for something else from now on. Who came in without a proof goes, if one is wanted now.
+    pub fn set(&self, auth: Auth) {
+        self.0.send_replace(auth);
+    }
 }
 
 /// A connection, as its requests know it.
@@ -152,6 +195,7 @@ impl Listening {
             listener.local_addr().map_err(|error| ListenError::Bind { address, error })?;
         let site = Arc::new(Site {
             names: Names::new(&place.hosts, place.expose),
+            proof: Proof(watch::Sender::new(place.auth.clone())),
             door,
             place,
             closed: Shutdown::default(),
@@ -171,6 +215,12 @@ impl Listening {
     #[must_use]
     pub fn place(&self) -> &Place {
         &self.site.place
+    }
+
+    /// How somebody proves here who they are.
+    #[must_use]
+    pub fn proof(&self) -> Proof {
+        self.site.proof.clone()
     }
 
     /// The address for a browser on this machine, without a path.

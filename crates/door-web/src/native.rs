@@ -19,6 +19,7 @@ use tokio::time::Instant;
 
 use crate::auth::{Grant, Who};
 use crate::beat::Beat;
+use crate::fault;
 use crate::listen::{Site, Wire};
 use crate::metrics::{Counted, count};
 use crate::scope::Scope;
@@ -43,6 +44,9 @@ pub(crate) const LATER: u16 = 1013;
 
 /// What is said then.
 pub(crate) const TOO_MANY: &str = "too many WebSockets are open";
+
+/// Closing: they said farewell.
+const DONE: u16 = 1000;
 
 /// Closing: it is our fault.
 const FAULT: u16 = 1011;
@@ -124,13 +128,14 @@ async fn bridge(site: &Site, who: &Who, socket: WebSocket, stream: UnixStream) {
         }
     };
     let up = async {
-        while let Some(Ok(message)) = messages.next().await {
+        while let Some(message) = messages.next().await {
             beat.sign();
             let bytes = match message {
-                Message::Binary(bytes) => bytes,
-                Message::Text(text) => Bytes::from(text),
-                Message::Close(_) => return Ok(()),
-                Message::Ping(_) | Message::Pong(_) => continue,
+                Ok(Message::Binary(bytes)) => bytes,
+                Ok(Message::Text(text)) => Bytes::from(text),
+                Ok(Message::Close(_)) => return Ok(DONE),
+                Err(error) => return Ok(fault::code(&error)),
+                Ok(Message::Ping(_) | Message::Pong(_)) => continue,
             };
             count(&metrics.bytes_in, bytes.len() as u64);
             let bytes = match &scope {
@@ -139,15 +144,15 @@ async fn bridge(site: &Site, who: &Who, socket: WebSocket, stream: UnixStream) {
             };
             beat.deaf(writer.write_all(&bytes)).await?;
         }
-        Ok::<(), io::Error>(())
+        Ok::<u16, io::Error>(GOING)
     };
     let (code, reason) = tokio::select! {
         _ = down => (GOING, "the daemon closed the connection"),
         wrong = up => match wrong {
-            Ok(()) => (1000, ""),
+            Ok(code) => (code, fault::reason(code)),
             Err(_) => (REFUSED, "this was not understood"),
         },
-        () = site.door.over(who) => (REFUSED, "this login or link does not hold any more"),
+        () = site.over(who) => (REFUSED, "this login or link does not hold any more"),
         () = site.closed.begun() => (GOING, "nobody listens here any more"),
     };
     if let Ok(socket) = sink.reunite(messages) {

@@ -70,7 +70,7 @@ pub(crate) async fn login_style() -> Response {
 }
 
 fn form(site: &Site, status: StatusCode, message: &str) -> Response {
-    let (what, field) = match site.place.auth {
+    let (what, field) = match site.proof() {
         Auth::Password(_) => ("Password", "password"),
         Auth::Token | Auth::None => ("Token", "token"),
     };
@@ -101,8 +101,13 @@ pub(crate) async fn log_in(State(site): State<Arc<Site>>, request: Request) -> R
         // A form of carryOn's has one field, for whatever opens.
         let password = said("password").unwrap_or_default();
         let by_secret = auth::by_secret(door, &password).map(|it| it.grant);
-        granted = match (by_secret, &site.place.auth) {
-            (None, Auth::Password(hash)) => verify(&site, password, hash.clone()).await,
+        let proof = site.proof();
+        granted = match (by_secret, &proof) {
+            (None, Auth::Password(hash)) => {
+                let granted = verify(&site, password, hash.clone()).await;
+                // It takes a while, and another one may be asked for by then.
+                granted.filter(|_| site.proof() == proof)
+            }
             (by_secret, _) => by_secret,
         };
     }
@@ -202,7 +207,7 @@ fn decoded(text: &str) -> String {
 /// Whether carryOn's page may be shown at all: exposed, it needs a password.
 pub(crate) fn needs_password(site: &Site) -> bool {
     let place = &site.place;
-    place.flavour == Flavour::Carryon && place.expose && !matches!(place.auth, Auth::Password(_))
+    place.flavour == Flavour::Carryon && place.expose && !matches!(site.proof(), Auth::Password(_))
 }
 
 #[cfg(test)]

@@ -19,13 +19,13 @@ use tokio::time::Instant;
 
 use crate::auth::Who;
 use crate::beat::Beat;
+use crate::fault;
 use crate::history::{self, anew};
-use crate::hub::{Guest, Item};
+use crate::hub::{Guest, Item, Seat};
 use crate::listen::{Site, Wire};
 use crate::metrics::{Counted, count};
-use crate::native::{GOING, LATER, REFUSED, TOO_MANY, bounded, close};
+use crate::native::{GOING, LATER, TOO_MANY, bounded, close};
 use opening::{Opened, Opening};
-pub(crate) use words::is_too_large;
 use words::{Said, Speaker};
 
 /// The largest message: a large paste. Past it the connection is closed before any of it is kept.
@@ -39,9 +39,6 @@ const ANEW_EVERY: Duration = Duration::from_millis(100);
 
 /// How long a farewell may take.
 const FAREWELL: Duration = Duration::from_secs(1);
-
-/// Closing: the message was too large.
-const TOO_LARGE: u16 = 1009;
 
 pub(crate) async fn pty(
     State(site): State<Arc<Site>>,
@@ -70,16 +67,18 @@ struct Talk<'a> {
     opened: &'a Opened,
     speaker: Speaker<'a>,
     beat: Beat,
+    /// Where answers wait for a client that sits at no session.
+    alone: Seat,
 }
 
 async fn converse(site: &Site, who: &Who, socket: WebSocket, opened: Opened) {
     let (mut sink, mut messages) = socket.split();
     let speaker = Speaker { session: &opened.id };
-    let talk = Talk { site, opened: &opened, speaker, beat: Beat::new() };
+    let talk = Talk { site, opened: &opened, speaker, beat: Beat::new(), alone: Seat::default() };
     let (code, reason, farewell) = tokio::select! {
         _ = talk.down(&mut sink) => (GOING, "", false),
-        (code, left) = talk.up(&mut messages) => (code, "", left),
-        () = site.door.over(who) => (GOING, "this login does not hold any more, or the daemon ends", false),
+        (code, left) = talk.up(&mut messages) => (code, fault::reason(code), left),
+        () = site.over(who) => (GOING, "this login does not hold any more, or the daemon ends", false),
         () = site.closed.begun() => (GOING, "nobody listens here any more", false),
     };
     if let Ok(socket) = sink.reunite(messages) {
@@ -187,12 +186,21 @@ impl Talk<'_> {
         self.send(sink, Message::Text(self.speaker.history(&history))).await
     }
 
-    /// There is nothing more to tell; the contract leaves the connection open.
+    /// There is nothing more to tell but answers; the contract leaves the connection open.
     async fn stay(&self, sink: &mut Sink) -> Result<(), axum::Error> {
-        while self.beat.ask().await {
-            sink.send(Message::Ping(Bytes::new())).await?;
+        loop {
+            tokio::select! {
+                item = self.alone.next() => if let Item::Say(words) = item {
+                    self.send(sink, Message::Text(words)).await?;
+                },
+                alive = self.beat.ask() => {
+                    if !alive {
+                        return Ok(());
+                    }
+                    sink.send(Message::Ping(Bytes::new())).await?;
+                }
+            }
         }
-        Ok(())
     }
 
     /// Does what the client says, until it leaves; gives the code to close with, and whether it said so.
@@ -200,8 +208,7 @@ impl Talk<'_> {
         loop {
             let message = match messages.next().await {
                 Some(Ok(message)) => message,
-                Some(Err(error)) if words::is_too_large(&error) => return (TOO_LARGE, false),
-                Some(Err(_)) => return (REFUSED, false),
+                Some(Err(error)) => return (fault::code(&error), false),
                 None => return (GOING, false),
             };
             self.beat.sign();
@@ -217,17 +224,16 @@ impl Talk<'_> {
     }
 
     async fn take(&self, said: Said) {
-        let Some(guest) = &self.opened.guest else {
-            return;
-        };
-        let done = match said {
-            Said::Input(bytes) => self.beat.deaf(guest.input(bytes)).await,
-            Said::Resize(size) => self.beat.deaf(guest.resize(size)).await,
-            Said::Ping(request) => {
-                guest.seat.say(words::pong(request.as_ref()));
+        let guest = self.opened.guest.as_ref();
+        let done = match (said, guest) {
+            (Said::Input(bytes), Some(guest)) => self.beat.deaf(guest.input(bytes)).await,
+            (Said::Resize(size), Some(guest)) => self.beat.deaf(guest.resize(size)).await,
+            (Said::Ping(request), guest) => {
+                let seat = guest.map_or(&self.alone, |guest| &*guest.seat);
+                seat.say(words::pong(request.as_ref()));
                 Ok(())
             }
-            Said::Nothing => Ok(()),
+            (Said::Nothing | Said::Input(_) | Said::Resize(_), _) => Ok(()),
         };
         if let Err(error) = done {
             tracing::debug!(%error, "a browser's word was not taken");

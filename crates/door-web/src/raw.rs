@@ -19,6 +19,7 @@ use tokio::time::Instant;
 
 use crate::auth::Who;
 use crate::beat::Beat;
+use crate::fault;
 use crate::history::{LINES, anew};
 use crate::hub::{Guest, Item};
 use crate::listen::{Site, Wire};
@@ -34,6 +35,9 @@ const CONTROL: u8 = 0x01;
 
 /// Closing: something is wrong with the session.
 const WRONG: u16 = 1011;
+
+/// Closing: they said farewell.
+const DONE: u16 = 1000;
 
 /// Closing: the session has ended.
 const ENDED: u16 = 1000;
@@ -126,13 +130,14 @@ async fn converse(site: &Site, who: &Who, socket: WebSocket, info: &Info, guest:
         }
     };
     let up = async {
-        while let Some(Ok(message)) = messages.next().await {
+        while let Some(message) = messages.next().await {
             beat.sign();
             let bytes = match message {
-                Message::Text(text) => Bytes::from(text),
-                Message::Binary(bytes) => bytes,
-                Message::Close(_) => return,
-                Message::Ping(_) | Message::Pong(_) => continue,
+                Ok(Message::Text(text)) => Bytes::from(text),
+                Ok(Message::Binary(bytes)) => bytes,
+                Ok(Message::Close(_)) => return DONE,
+                Ok(Message::Ping(_) | Message::Pong(_)) => continue,
+                Err(error) => return fault::code(&error),
             };
             count(&metrics.bytes_in, bytes.len() as u64);
             let done = match size(&bytes) {
@@ -143,14 +148,15 @@ async fn converse(site: &Site, who: &Who, socket: WebSocket, info: &Info, guest:
                 tracing::debug!(%error, "a browser's word was not taken");
             }
         }
+        GOING
     };
     let (code, reason) = tokio::select! {
         ended = down => match ended {
             Ok(true) => (ENDED, "session ended"),
             _ => (GOING, ""),
         },
-        () = up => (1000, ""),
-        () = site.door.over(who) => (GOING, "this login does not hold any more, or the daemon ends"),
+        code = up => (code, fault::reason(code)),
+        () = site.over(who) => (GOING, "this login does not hold any more, or the daemon ends"),
         () = site.closed.begun() => (GOING, "nobody listens here any more"),
     };
     if let Ok(socket) = sink.reunite(messages) {

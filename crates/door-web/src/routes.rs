@@ -123,14 +123,15 @@ fn pass(site: &Site, wire: &Wire, request: &mut Request, host: &str) -> Result<(
     let upgrade = is_upgrade(request.headers());
     let safe = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     let origin = guard::origin(request.headers(), host, site.place.tls);
-    if origin == Origin::Foreign && (upgrade || !safe) {
+    let path = request.uri().path();
+    let private = upgrade || PRIVATE.iter().any(|it| path.starts_with(it));
+    let follows = safe && !private && guard::navigates(request.headers());
+    if origin == Origin::Foreign && !follows {
         return forbidden("another site's page may not do this");
     }
-    let path = request.uri().path();
     // A token in an address is for those who can say it nowhere else, and that is WebSockets.
     let said = upgrade && !path.starts_with("/api/") && path != "/metrics";
-    let who = auth::who(&site.door, &site.place.auth, request.headers(), request.uri(), said);
-    let private = upgrade || PRIVATE.iter().any(|it| path.starts_with(it));
+    let who = auth::who(&site.door, &site.proof(), request.headers(), request.uri(), said);
     let Some(who) = who else {
         let carryon = site.place.flavour == Flavour::Carryon;
         return match private {

@@ -101,6 +101,14 @@ impl Shares {
         self.0.retain(|share| share.id != id) > 0
     }
 
+    /// Removes those to some sessions, by their UUIDs.
+    pub(crate) fn forget(&self, forgotten: impl Fn(&str) -> bool) {
+        // Without any there is nothing to write.
+        if self.list().iter().any(|share| forgotten(&share.session)) {
+            self.0.retain(|share| !forgotten(&share.session));
+        }
+    }
+
     /// The link somebody has the secret of, if it holds.
     pub(crate) fn find(&self, secret: &str) -> Option<Share> {
         self.0.find(secret)

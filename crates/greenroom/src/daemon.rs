@@ -490,9 +490,10 @@ impl Daemon for Affairs {
             tracing::warn!(keys = restart.join(", "), "these wait for the next daemon");
         }
         let options = options(&self.paths, &new, self.open_files).map_err(|it| it.to_string())?;
+        // First, for it alone can say no.
+        self.web.reload(&new).map_err(|error| format!("{error:#}"))?;
         self.engine.set_options(options);
         self.logs.set_level(new.logs.level);
-        self.web.reload(&new);
         *self.config.lock().unwrap_or_else(PoisonError::into_inner) = new;
         tracing::info!("the configuration was read again");
         Ok(())

@@ -14,8 +14,8 @@ use anyhow::{Context as _, Result, ensure};
 use greenroom_door::{Peer, Shutdown};
 use greenroom_door_carryon::{self as native, Applied, Local, Opening, Page, Told};
 use greenroom_door_web::{
-    Around, Auth, Door, Flavour, ListenError, Listening, Native, Number, Options, Place, Provider,
-    Share, Watch,
+    Around, Auth, Door, Flavour, ListenError, Listening, Native, Number, Options, Place, Proof,
+    Provider, Share, Watch,
 };
 use greenroom_engine::{Engine, Info, Rights};
 use serde_json::{Value, json};
@@ -47,8 +47,18 @@ pub(crate) struct Web {
 /// Where somebody listens.
 #[derive(Debug, Default)]
 struct Seen {
-    own: Option<(String, SocketAddr, Place)>,
+    own: Option<Own>,
     carryon: bool,
+}
+
+/// Our own listener, as it is seen.
+#[derive(Debug)]
+struct Own {
+    url: String,
+    address: SocketAddr,
+    /// Where and how, as it is now.
+    place: Place,
+    proof: Proof,
 }
 
 impl Web {
@@ -106,13 +116,39 @@ impl Web {
         }
     }
 
-    /// The configuration is another one.
-    pub(crate) fn reload(&self, config: &Config) {
+    /// The configuration is another one. How people prove who they are is another one at once, for
+    /// our own listener: whoever turns the token on means it.
+    ///
+    /// # Errors
+    /// That cannot be, where it listens; then nothing has changed.
+    pub(crate) fn reload(&self, config: &Config) -> Result<()> {
+        self.ask_for(&auth(&config.web)?)?;
         *self.config.lock().unwrap_or_else(PoisonError::into_inner) = config.clone();
         let door = self.door.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(door) = door {
             door.set_options(options(config));
         }
+        Ok(())
+    }
+
+    fn ask_for(&self, auth: &Auth) -> Result<()> {
+        let mut seen = self.seen();
+        let Some(own) = &mut seen.own else { return Ok(()) };
+        ensure!(!own.place.expose || *auth != Auth::None, ListenError::Open);
+        if own.place.auth == *auth {
+            return Ok(());
+        }
+        // Who knew the old password may not know the new one.
+        let by_password = matches!(own.place.auth, Auth::Password(_));
+        own.place.auth = auth.clone();
+        own.proof.set(auth.clone());
+        drop(seen);
+        tracing::info!(auth = auth_name(auth), "browsers are asked for something else");
+        let door = self.door.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let (true, Some(door)) = (by_password, door) {
+            door.log_out();
+        }
+        Ok(())
     }
 
     fn config(&self) -> Config {
@@ -154,7 +190,8 @@ impl Web {
             port && it.place().expose == place.expose
         };
         // What was configured since holds: whoever turns the token on means it.
-        let as_safe = |it: &Listening| it.place().auth == place.auth && it.place().tls == place.tls;
+        let as_safe =
+            |it: &Listening| it.proof().get() == place.auth && it.place().tls == place.tls;
         if own.as_ref().is_some_and(|it| as_safe(it) && (!asked || same(it))) {
             return Ok(());
         }
@@ -166,7 +203,8 @@ impl Web {
         self.seen().own = None;
         let listening = Listening::start(self.door()?, place.clone()).await?;
         tracing::info!(address = %listening.address(), "browsers are served");
-        self.seen().own = Some((listening.url(), listening.address(), place));
+        let (url, address, proof) = (listening.url(), listening.address(), listening.proof());
+        self.seen().own = Some(Own { url, address, place, proof });
         *own = Some(listening);
         Ok(())
     }
@@ -187,14 +225,7 @@ impl Web {
 /// Where and how to listen, by the configuration and what is wanted besides.
 fn place(config: &crate::config::Web, wanted: &Opening) -> Result<Place> {
     let expose = wanted.expose.unwrap_or(config.expose);
-    let auth = match config.auth {
-        WebAuth::Token => Auth::Token,
-        WebAuth::Password => {
-            ensure!(!config.password.is_empty(), "`doors.web.password` is not set");
-            Auth::Password(config.password.clone())
-        }
-        WebAuth::None => Auth::None,
-    };
+    let auth = auth(config)?;
     let given = !config.certificate.as_os_str().is_empty();
     Ok(Place {
         port: wanted.port.unwrap_or(config.port),
@@ -205,6 +236,26 @@ fn place(config: &crate::config::Web, wanted: &Opening) -> Result<Place> {
         hosts: config.hosts.clone(),
         flavour: Flavour::Contract,
     })
+}
+
+/// How people prove who they are, by the configuration.
+fn auth(config: &crate::config::Web) -> Result<Auth> {
+    Ok(match config.auth {
+        WebAuth::Token => Auth::Token,
+        WebAuth::Password => {
+            ensure!(!config.password.is_empty(), "`doors.web.password` is not set");
+            Auth::Password(config.password.clone())
+        }
+        WebAuth::None => Auth::None,
+    })
+}
+
+fn auth_name(auth: &Auth) -> &'static str {
+    match auth {
+        Auth::Token => "token",
+        Auth::Password(_) => "password",
+        Auth::None => "none",
+    }
 }
 
 fn options(config: &Config) -> Options {
@@ -275,14 +326,10 @@ impl native::Web for Web {
     fn status(&self) -> Value {
         let door = self.door.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let seen = self.seen();
-        let Some((url, address, place)) = &seen.own else {
+        let Some(Own { url, address, place, .. }) = &seen.own else {
             return json!({"running": false});
         };
-        let auth = match place.auth {
-            Auth::Token => "token",
-            Auth::Password(_) => "password",
-            Auth::None => "none",
-        };
+        let auth = auth_name(&place.auth);
         json!({"running": true, "url": url, "port": address.port(), "expose": place.expose,
             "tls": place.tls, "auth": auth, "sockets": door.map_or(0, |it| it.sockets())})
     }

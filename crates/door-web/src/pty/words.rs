@@ -3,8 +3,6 @@
 //! What is not in the contract is only added: `seq`, the offset to go on from with `?since=`, `lagged`,
 //! and what a session is besides its id.
 
-use std::error::Error as _;
-
 use axum::body::Bytes;
 use axum::extract::ws::Utf8Bytes;
 use greenroom_engine::{End, Error, ErrorKind};
@@ -73,18 +71,6 @@ pub(super) fn pong(request: Option<&Value>) -> Utf8Bytes {
         None => Utf8Bytes::from_static(r#"{"type":"pong"}"#),
         Some(id) => words(&json!({"type": "pong", "request_id": id})),
     }
-}
-
-/// Whether a message was refused for its size.
-pub(crate) fn is_too_large(error: &axum::Error) -> bool {
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        if error.to_string().contains("too long") || error.to_string().contains("too large") {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
 }
 
 fn words(value: &Value) -> Utf8Bytes {

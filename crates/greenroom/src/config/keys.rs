@@ -273,7 +273,7 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key {
         path: "doors.web.auth",
-        live: false,
+        live: true,
         help: "How somebody proves who they are: the token in state/web-token, a password, or not.",
         kind: Kind::Choice {
             of: &[
@@ -285,7 +285,7 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key {
         path: "doors.web.password",
-        live: false,
+        live: true,
         help: "The bcrypt hash of the password, such as `htpasswd -nBC 10 '' | cut -c2-` makes.",
         kind: Kind::Text {
             default: "",

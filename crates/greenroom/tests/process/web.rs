@@ -3,6 +3,7 @@
 mod abuse;
 mod carryon;
 mod chat;
+mod faults;
 mod guard;
 mod lag;
 mod logins;
