@@ -27,6 +27,7 @@ const ALLOWED: &[&str] = &[
     "MIT OR Apache-2.0",
     "MIT OR Apache-2.0 OR LGPL-2.1-or-later",
     "MIT OR Apache-2.0 OR Zlib",
+    "MIT OR BSD-3-Clause",
     "MIT OR Zlib OR Apache-2.0",
     "MIT/Apache-2.0",
     "Unlicense OR MIT",
