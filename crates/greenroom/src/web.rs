@@ -95,12 +95,14 @@ impl Web {
     }
 
     /// Tells somebody of every request, if there is no door yet.
+    #[cfg_attr(not(feature = "otel"), expect(dead_code, reason = "a collector wants it"))]
     pub(crate) fn watch(&self, watch: Arc<dyn Watch>) {
         // Only one is ever told.
         self.watch.set(watch).ok();
     }
 
     /// What a number of the door's is at now.
+    #[cfg_attr(not(feature = "otel"), expect(dead_code, reason = "a collector wants it"))]
     pub(crate) fn number(&self, number: &Number) -> u64 {
         let door = self.door.lock().unwrap_or_else(PoisonError::into_inner).clone();
         door.map_or(0, |door| door.number(number))

@@ -73,7 +73,7 @@ fn number(heard: &[Heard], name: &str) -> Option<i64> {
     let bodies = heard.iter().filter(|it| it.path == "/v1/metrics");
     let requests = bodies.map(|it| ExportMetricsServiceRequest::decode(&it.body[..]).unwrap());
     let scopes = requests.flat_map(|it| it.resource_metrics).flat_map(|it| it.scope_metrics);
-    let last = scopes.flat_map(|it| it.metrics).filter(|it| it.name == name).last()?;
+    let last = scopes.flat_map(|it| it.metrics).rfind(|it| it.name == name)?;
     let points = match last.data? {
         metric::Data::Gauge(it) => it.data_points,
         metric::Data::Sum(it) => it.data_points,

@@ -93,7 +93,7 @@ fn very_many_logins_leave_the_last_ones() {
     let fds = process::fds(site.daemon.pid()).len();
     let (logins, memory) = (count(300, 10_000), process::memory_kib(site.daemon.pid()));
     let begin = Instant::now();
-    let last = (0..logins).map(|_| log_in()).last().unwrap();
+    let last = (0..logins).fold(String::new(), |_, _| log_in());
     let grown = process::memory_kib(site.daemon.pid()).saturating_sub(memory);
     eprintln!("{logins} logins took {:?}; the daemon grew by {grown} KiB", begin.elapsed());
     let status = |cookie: &str| site.ask("GET /api/me", &[("Cookie", cookie)], "").status;
