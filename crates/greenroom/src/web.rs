@@ -124,7 +124,7 @@ impl Web {
     /// # Errors
     /// That cannot be, where it listens; then nothing has changed.
     pub(crate) fn reload(&self, config: &Config) -> Result<()> {
-        self.ask_for(&auth(&config.web)?)?;
+        self.ask_for(config)?;
         *self.config.lock().unwrap_or_else(PoisonError::into_inner) = config.clone();
         let door = self.door.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(door) = door {
@@ -133,11 +133,12 @@ impl Web {
         Ok(())
     }
 
-    fn ask_for(&self, auth: &Auth) -> Result<()> {
+    fn ask_for(&self, config: &Config) -> Result<()> {
         let mut seen = self.seen();
         let Some(own) = &mut seen.own else { return Ok(()) };
-        ensure!(!own.place.expose || *auth != Auth::None, ListenError::Open);
-        if own.place.auth == *auth {
+        let auth = auth(&config.web)?;
+        ensure!(!own.place.expose || auth != Auth::None, ListenError::Open);
+        if own.place.auth == auth {
             return Ok(());
         }
         // Who knew the old password may not know the new one.
@@ -145,7 +146,7 @@ impl Web {
         own.place.auth = auth.clone();
         own.proof.set(auth.clone());
         drop(seen);
-        tracing::info!(auth = auth_name(auth), "browsers are asked for something else");
+        tracing::info!(auth = auth_name(&auth), "browsers are asked for something else");
         let door = self.door.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let (true, Some(door)) = (by_password, door) {
             door.log_out();
@@ -208,7 +209,8 @@ impl Web {
         let (url, address, proof) = (listening.url(), listening.address(), listening.proof());
         self.seen().own = Some(Own { url, address, place, proof });
         *own = Some(listening);
-        Ok(())
+        // What was read again while this was being opened holds as well.
+        self.ask_for(&self.config())
     }
 
     /// What is said of the door to who may know the token.
