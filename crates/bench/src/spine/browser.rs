@@ -4,6 +4,7 @@
 //! a look after the clock has stopped.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::net::TcpStream;
 use std::time::Instant;
 
@@ -12,7 +13,7 @@ use bytes::Bytes;
 use memchr::memmem::{self, Finder};
 use serde_json::{Value, json};
 use tungstenite::client::IntoClientRequest as _;
-use tungstenite::{Message, WebSocket};
+use tungstenite::{Error, Message, WebSocket};
 
 use super::ours::Ours;
 use super::wait::PATIENCE;
@@ -61,11 +62,14 @@ impl Client {
 
     pub(super) fn read(&mut self) -> Result<Bytes> {
         loop {
-            match self.0.read()? {
-                Message::Text(text) => return Ok(text.into()),
-                Message::Binary(bytes) => return Ok(bytes),
-                Message::Close(frame) => bail!("it was closed: {frame:?}"),
-                _ => {}
+            match self.0.read() {
+                Ok(Message::Text(text)) => return Ok(text.into()),
+                Ok(Message::Binary(bytes)) => return Ok(bytes),
+                Ok(Message::Close(frame)) => bail!("it was closed: {frame:?}"),
+                Ok(_) => {}
+                // A child of the run ended meanwhile.
+                Err(Error::Io(error)) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
             }
         }
     }
@@ -77,18 +81,26 @@ impl Client {
         mut see: impl FnMut(&Bytes) -> Result<()>,
     ) -> Result<Instant> {
         let finder = Finder::new(text.as_bytes());
-        // The relay cuts anywhere: the end of a message and the beginning of the next are one text.
+        // Output is cut anywhere: the end of a message and the beginning of the next are one text.
         let mut kept: Vec<u8> = Vec::new();
         loop {
-            let bytes = self.read()?;
-            see(&bytes)?;
+            let message = self.read().with_context(|| format!("waiting for `{text}`"))?;
+            see(&message)?;
+            let bytes = inside(&message);
             let head = &bytes[..bytes.len().min(text.len())];
-            if finder.find(&bytes).is_some() || finder.find(&[&kept[..], head].concat()).is_some() {
+            if finder.find(bytes).is_some() || finder.find(&[&kept[..], head].concat()).is_some() {
                 return Ok(Instant::now());
             }
             kept = bytes[bytes.len() - bytes.len().min(text.len())..].to_vec();
         }
     }
+}
+
+/// What was printed, as it is written in a message of ours; a relay's is that itself.
+fn inside(message: &[u8]) -> &[u8] {
+    let inside = message.strip_prefix(br#"{"type":"output","data":""#);
+    let end = inside.and_then(|it| memmem::rfind(it, br#"","session_id":""#));
+    inside.zip(end).map_or(message, |(it, end)| &it[..end])
 }
 
 /// The number behind `"seq":` at the end of a message, found without reading the rest.
@@ -125,5 +137,7 @@ mod tests {
         let lagged = br#"{"seq":7,"session_id":"u","type":"lagged"}"#;
         assert_eq!((seq(lagged), is(lagged, "lagged")), (Some(7), true));
         assert_eq!(seq(br#"{"type":"session"}"#), None);
+        assert_eq!(inside(output), br#"\"seq\":1 x"#);
+        assert_eq!(inside(lagged), lagged);
     }
 }

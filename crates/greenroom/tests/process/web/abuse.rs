@@ -296,3 +296,22 @@ fn what_is_counted_is_shown_when_that_is_wanted() {
     );
     assert_eq!(site.ask("GET /metrics", &[], "").status, 401);
 }
+
+/// Who answers pings is not silent, however little there is to say.
+#[test]
+fn a_quiet_peer_that_listens_stays() {
+    let site = Site::new();
+    let (mut listener, _) = site.pty("");
+    let begin = Instant::now();
+    let mut pings = 0;
+    // Longer than silence is borne.
+    while begin.elapsed() < Duration::from_secs(23) || pings < 3 {
+        match listener.0.read().unwrap() {
+            Message::Ping(_) => pings += 1,
+            Message::Close(frame) => panic!("closed after {:?}: {frame:?}", begin.elapsed()),
+            _ => {}
+        }
+    }
+    listener.type_in("echo he''re\n");
+    listener.until("here");
+}
