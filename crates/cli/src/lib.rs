@@ -8,6 +8,7 @@
 //! - `context` what a verb is given; `select` which session is meant when none is named;
 //! - `attached` the poll loops of a person's terminal and of `run`, on top of `link`, which
 //!   reconnects; `input` what a person types; `terminal` the person's terminal;
+//! - `follow` what the daemon noted, and what it will;
 //! - `machines` the other machines whose daemons can be meant instead of this one's;
 //! - `ptywright` and `carryon` the command lines of those programs, for who starts them;
 //! - `failure`, `output`, `table`, `plain` what is said and how.
@@ -20,6 +21,7 @@ mod carryon;
 mod context;
 mod environment;
 mod failure;
+mod follow;
 mod host;
 mod input;
 mod link;

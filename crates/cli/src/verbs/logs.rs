@@ -1,30 +1,20 @@
 //! `logs`: what the daemon noted.
+//!
+//! Not here: how entries are got and followed (`follow`).
 
-use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
-use std::thread;
-use std::time::Duration;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use greenroom_client::{Connection, ErrorKind};
 use serde_json::{Value, json};
 
 use crate::context::Context;
-use crate::failure::{Exit, Failure, FailureKind, Result};
+use crate::failure::{Exit, Failure, Result};
+use crate::follow::{Entries, timestamp};
 use crate::moment;
 use crate::output::{Output, Style};
 use crate::plain::plain;
-
-/// How often new entries are asked for: at once, to a person.
-const FOLLOW_EVERY: Duration = Duration::from_millis(500);
-
-/// How many entries are looked at when following: more than are noted in that time.
-const FOLLOW_LAST: u64 = 1000;
-
-/// What a call over a lost connection gives.
-const GONE: FailureKind = FailureKind::Daemon(ErrorKind::Unreachable);
 
 /// The name of the daemon's log in the state folder.
 pub(crate) const LOG_FILE: &str = "daemon.log";
@@ -48,7 +38,7 @@ pub(crate) struct Logs {
 impl Logs {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<Exit> {
         // Whoever looks for why there is no daemon does not want one started.
-        let mut connection = match context.connect_to_running() {
+        let connection = match context.connect_to_running() {
             Ok(connection) => connection,
             // The file is on the other machine, too.
             Err(failure) if context.chosen.machine.is_some() => return Err(failure),
@@ -57,70 +47,27 @@ impl Logs {
                 return from_file(context.output, &file, self.last);
             }
         };
-        let mut seen = HashSet::new();
-        self.show(context.output, &mut connection, self.last, &mut seen)?;
-        if !self.follow {
-            return Ok(Exit::OK);
-        }
-        loop {
-            thread::sleep(FOLLOW_EVERY);
-            match self.show(context.output, &mut connection, FOLLOW_LAST, &mut seen) {
-                // A daemon that is restarted goes on where it was.
-                Err(failure) if failure.kind() == GONE => {
-                    if let Ok(again) = context.connect_to_running() {
-                        connection = again;
-                    }
-                }
-                other => other?,
-            }
-        }
+        let level = self.level.as_deref();
+        let entries = Entries { last: self.last, level, follow: self.follow };
+        entries.each(context, connection, |entry| show(context.output, entry))?;
+        Ok(Exit::OK)
     }
+}
 
-    /// Shows the last entries that were not shown yet.
-    fn show(
-        &self,
-        output: &Output,
-        connection: &mut Connection,
-        last: u64,
-        seen: &mut HashSet<String>,
-    ) -> Result<()> {
-        let mut params = json!({"last": last});
-        if let Some(level) = &self.level {
-            params["level"] = level.as_str().into();
-        }
-        let answer = connection.call("daemon.logs", &params)?;
-        let entries = answer["entries"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let is_first = seen.is_empty();
-        let mut current = HashSet::new();
-        for entry in entries {
-            let text = entry.to_string();
-            if is_first || !seen.contains(&text) {
-                self.entry(output, entry)?;
-            }
-            current.insert(text);
-        }
-        // Keeping only what is still listed bounds what is remembered.
-        if !current.is_empty() {
-            *seen = current;
-        }
-        Ok(())
+fn show(output: &Output, entry: &Value) -> Result<()> {
+    if output.is_json() {
+        return Ok(output.value(entry)?);
     }
-
-    fn entry(&self, output: &Output, entry: &Value) -> Result<()> {
-        if output.is_json() {
-            return Ok(output.value(entry)?);
-        }
-        let text = |key: &str| plain(entry[key].as_str().unwrap_or_default());
-        let time = moment::clock(entry["timestamp"].as_i64().unwrap_or_default());
-        let level = text("level");
-        let style = match level.as_str() {
-            "error" | "warn" => Style::Bad,
-            _ => Style::Faint,
-        };
-        let level = output.styled(style, &format!("{level:<5}"));
-        let time = output.styled(Style::Faint, &time);
-        Ok(output.line(&format!("{time} {level} {}: {}", text("component"), text("message")))?)
-    }
+    let text = |key: &str| plain(entry[key].as_str().unwrap_or_default());
+    let time = moment::clock(timestamp(entry));
+    let level = text("level");
+    let style = match level.as_str() {
+        "error" | "warn" => Style::Bad,
+        _ => Style::Faint,
+    };
+    let level = output.styled(style, &format!("{level:<5}"));
+    let time = output.styled(Style::Faint, &time);
+    Ok(output.line(&format!("{time} {level} {}: {}", text("component"), text("message")))?)
 }
 
 /// Shows the end of the file a daemon left.

@@ -4,7 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Output, Stdio};
 
-use greenroom_testkit::{Home, create, process};
+use greenroom_testkit::{Home, Signal, create, eventually, process};
 use serde_json::Value;
 
 use crate::support::home;
@@ -93,6 +93,29 @@ fn errors_for_programs_are_json_on_standard_error() {
     assert_eq!(session["name"], "one");
     let list: Value = serde_json::from_slice(&check(&home, "ls --json", 0).stdout).unwrap();
     assert_eq!(list.as_array().map(Vec::len), Some(1), "{list}");
+}
+
+#[test]
+fn what_the_daemon_notes_is_followed_over_its_restarts() {
+    let home = home();
+    let mut daemon = home.start();
+    let shown = home.path().join("shown");
+    let mut follow = home.command(["logs", "-f", "-n", "1"]);
+    let mut child = follow.stdout(fs::File::create(&shown).unwrap()).spawn().unwrap();
+    let lines = |what: &str| {
+        let shown = fs::read_to_string(&shown).unwrap();
+        shown.lines().filter(|it| it.contains(what)).count()
+    };
+    eventually("the last entry is shown", || lines("info") == 1);
+    for round in 1..=3 {
+        check(&home, "config reload", 0);
+        eventually("what is noted is shown", || lines("was read again") == round);
+        daemon.restart(&home);
+        eventually("the next daemon is followed", || lines("the daemon listens") > round);
+    }
+    assert_eq!(lines("was read again"), 3, "nothing is shown twice");
+    process::kill(child.id(), Signal::TERM);
+    child.wait().unwrap();
 }
 
 #[test]
