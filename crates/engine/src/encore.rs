@@ -11,7 +11,7 @@ use greenroom_screen::{Depth, Filter, Policy};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::engine::{Engine, Past};
+use crate::engine::{Engine, Entry, Past};
 use crate::event::Why;
 use crate::journal::Journal;
 use crate::subscription::Outlet;
@@ -39,7 +39,7 @@ impl Encore {
     }
 
     /// Nobody wants it any more.
-    pub(crate) fn dismiss(&self) {
+    fn dismiss(&self) {
         self.dismissed.store(true, Ordering::Release);
         self.woken.notify_one();
     }
@@ -66,6 +66,16 @@ impl Encore {
 }
 
 impl Engine {
+    /// Somebody wanted a session gone: its holder waits for nobody who was cut off. Who comes back
+    /// all the same gets the last screen and the end.
+    pub(crate) fn no_encore(&self, id: SessionId) {
+        if let Ok(Entry::Ended(past)) = self.entry(id)
+            && let Some(encore) = &past.encore
+        {
+            encore.dismiss();
+        }
+    }
+
     /// Shows an ended session to a client that was attached to it: what it missed, or else the
     /// last screen, and the end.
     pub(crate) async fn attach_ended(

@@ -20,7 +20,7 @@ use crate::{Attach, Caller, Error, Matcher, Scene, Subscription, SubscriptionId,
 const MAX_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Engine {
-    fn entry(&self, id: SessionId) -> Result<Entry, Error> {
+    pub(crate) fn entry(&self, id: SessionId) -> Result<Entry, Error> {
         let sessions = self.house.sessions();
         sessions.get(&id).cloned().ok_or_else(|| Error::NoSession(id.to_string()))
     }
@@ -199,6 +199,10 @@ impl Engine {
         self.audit(caller, "kill", Some(id));
         let grace = grace.unwrap_or(self.house.options().grace);
         match self.ask(id, |reply| Msg::Kill(grace, reply)).await {
+            Ok(()) => {
+                self.no_encore(id);
+                Ok(())
+            }
             Err(Error::Ended(_)) => Ok(()),
             other => other,
         }
@@ -395,9 +399,7 @@ impl Engine {
     pub async fn forget(&self, caller: &Caller, id: SessionId) -> Result<(), Error> {
         caller.may_manage()?;
         let Entry::Ended(past) = self.entry(id)? else { return Err(Error::Running(id)) };
-        if let Some(encore) = &past.encore {
-            encore.dismiss();
-        }
+        self.no_encore(id);
         let (answer, answered) = oneshot::channel();
         let done = Box::new(|result| drop(answer.send(result)));
         self.house.archive.forget(id, done);

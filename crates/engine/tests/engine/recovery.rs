@@ -1,11 +1,11 @@
 //! A new daemon on an old holder.
 
 use bytes::Bytes;
-use greenroom_engine::{Attach, ErrorKind, HouseEvent, Matcher, Pattern, State};
+use greenroom_engine::{Attach, ErrorKind, Event, HouseEvent, Matcher, Pattern, State};
 use greenroom_model::{ExitStatus, Offset};
 use greenroom_proto::ToHolder;
 
-use crate::fake::{Begin, ID, Viewer, World, size};
+use crate::fake::{Begin, ID, Viewer, World, next, size};
 
 async fn checkpoint(world: &mut World) -> (Offset, Offset, Bytes) {
     world
@@ -111,4 +111,23 @@ async fn a_client_goes_on_with_the_next_daemon() {
     let mut viewer = Viewer::new(size());
     viewer.until(&mut seen, "four").await;
     assert_eq!((viewer.bytes.as_slice(), viewer.redraws), (b"two three four".as_slice(), 0));
+}
+
+// The clock stands still while the holder listens: whoever is waited for is waited for without end.
+#[tokio::test(start_paused = true)]
+async fn a_session_that_was_killed_waits_for_nobody_who_was_cut_off() {
+    let notes = vec![("attached".to_owned(), "1".to_owned())];
+    let mut world = World::begin(Begin { notes, ..Begin::default() }).await;
+    world.prints("last words");
+    let (engine, caller) = (world.engine.clone(), world.caller.clone());
+    let killed = tokio::spawn(async move { engine.kill(&caller, ID, None).await });
+    world.hears(|message| matches!(message, ToHolder::Kill { .. }).then_some(())).await;
+    world.ends(ExitStatus::Signal(1));
+    world.hears(|message| (message == ToHolder::Release).then_some(())).await;
+    killed.await.unwrap().unwrap();
+    let back = Attach { terminal: Some(size()), from: Some(Offset(0)), ..Attach::default() };
+    let mut seen = world.engine.attach(&world.caller, ID, back).await.unwrap();
+    let mut viewer = Viewer::new(size());
+    viewer.until(&mut seen, "last words").await;
+    assert!(matches!(next(&mut seen).await, Event::Ended(_)), "and the end after it");
 }

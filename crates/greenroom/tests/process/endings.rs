@@ -3,7 +3,7 @@
 use std::fs::OpenOptions;
 use std::process::Command;
 
-use greenroom_client::Connection;
+use greenroom_client::{AttachOptions, Connection, Stream};
 use greenroom_testkit::{LINE, create, eventually, line, process};
 use serde_json::json;
 
@@ -79,4 +79,25 @@ fn the_status_and_the_last_byte_of_every_fast_program_are_known() {
     for number in [0, 1, PROGRAMS, 2 * PROGRAMS - 1] {
         check(&mut connection, number);
     }
+}
+
+#[test]
+fn a_session_that_was_killed_leaves_no_holder_for_a_client_that_was_cut_off() {
+    let home = home();
+    let mut daemon = home.start();
+    let mut connection = home.connect();
+    create(&mut connection, "doomed", "exec sleep 1000");
+    let mut cut_off = home.connect();
+    Stream::attach(&mut cut_off, "doomed", AttachOptions::default()).unwrap();
+    // Without a word: the daemon expects it back.
+    drop(cut_off);
+    eventually("nobody is attached", || {
+        let info = call(&mut connection, "session.info", json!({"sessionId": "doomed"}));
+        info["attachedClients"] == 0
+    });
+    call(&mut connection, "session.kill", json!({"sessionId": "doomed"}));
+    daemon.signal(greenroom_testkit::Signal::TERM);
+    daemon.wait_for_end();
+    eventually("the daemon and the holder have gone", || home.processes().is_empty());
+    assert!(home.holder_sockets().is_empty());
 }
