@@ -15,6 +15,7 @@ use std::time::Duration;
 use greenroom_engine::ClientId;
 use greenroom_tmux::{Session, Tmux};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 pub(crate) use stream::{Attach, Streams, attach, detach, open, takes, type_in};
@@ -43,8 +44,17 @@ pub(crate) struct Backend {
     found: OnceLock<Tmux>,
     /// Held while tmux is asked: what changed is told once.
     seen: tokio::sync::Mutex<Seen>,
-    /// Which of our clients look at which session, by its name.
-    viewers: Mutex<Vec<(String, ClientId)>>,
+    /// Which of our clients look at which session.
+    viewers: Mutex<Vec<Viewer>>,
+}
+
+/// One of our clients that looks at a session.
+struct Viewer {
+    /// What the session is called by now.
+    name: String,
+    client: ClientId,
+    /// Told when the same process has come to the session's own socket.
+    moved: Arc<Notify>,
 }
 
 /// The last list.
@@ -77,7 +87,7 @@ impl Backend {
         self.found.get().filter(|tmux| tmux.is_available()).cloned()
     }
 
-    fn viewers(&self) -> MutexGuard<'_, Vec<(String, ClientId)>> {
+    fn viewers(&self) -> MutexGuard<'_, Vec<Viewer>> {
         self.viewers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -130,11 +140,12 @@ fn tell(door: &Arc<Door>, old: &[Session], new: &[Session]) {
                 door.announce("session.created", &note);
             }
             Some(old) if old.name != session.name => {
-                let note = json!({"sessionId": id_of(&old.name), "name": session.name,
-                    "oldName": old.name, "newName": session.name});
+                // By the id it has now: nothing answers to the old one any more.
+                let note = json!({"sessionId": id, "oldSessionId": id_of(&old.name),
+                    "name": session.name, "oldName": old.name, "newName": session.name});
                 door.announce("session.renamed", &note);
-                for viewer in door.tmux.viewers().iter_mut().filter(|it| it.0 == old.name) {
-                    viewer.0.clone_from(&session.name);
+                for viewer in door.tmux.viewers().iter_mut().filter(|it| it.name == old.name) {
+                    viewer.name.clone_from(&session.name);
                 }
                 holders::end(door, &id_of(&old.name));
             }
@@ -163,8 +174,8 @@ pub(crate) async fn tend(door: &Arc<Door>) {
 /// A session object, with the keys that native ones have where they mean something.
 fn to_wire(door: &Door, session: &Session) -> Value {
     let viewers = door.tmux.viewers();
-    let clients = viewers.iter().filter(|it| it.0 == session.name);
-    let clients: Vec<Value> = clients.map(|it| client_of(door, it.1)).collect();
+    let clients = viewers.iter().filter(|it| it.name == session.name);
+    let clients: Vec<Value> = clients.map(|it| client_of(door, it.client)).collect();
     json!({
         "id": id_of(&session.name),
         "sessionId": id_of(&session.name),
@@ -183,19 +194,36 @@ fn to_wire(door: &Door, session: &Session) -> Value {
     })
 }
 
+/// Somebody came to the socket of a session. What the same process is shown on its connection goes: it
+/// would be a second client of tmux for one terminal.
+pub(crate) fn come(door: &Door, name: &str, client: ClientId) {
+    let Some(asked) = door.clients.get(client).and_then(|it| it.stands_for) else { return };
+    let viewers = door.tmux.viewers();
+    let shown = viewers.iter().filter(|it| it.name == name && it.client == asked);
+    shown.for_each(|it| it.moved.notify_one());
+}
+
 /// Somebody of ours looks at a session; dropped, they have left.
 pub(crate) struct Presence {
     door: Arc<Door>,
     name: String,
     client: ClientId,
+    moved: Arc<Notify>,
 }
 
 impl Presence {
     pub(crate) fn new(door: &Arc<Door>, name: &str, client: ClientId) -> Presence {
-        let presence = Presence { door: Arc::clone(door), name: name.to_owned(), client };
+        let (name, moved) = (name.to_owned(), Arc::new(Notify::new()));
+        let viewer = Viewer { name: name.clone(), client, moved: Arc::clone(&moved) };
+        let presence = Presence { door: Arc::clone(door), name, client, moved };
         presence.announce("attached");
-        door.tmux.viewers().push((name.to_owned(), client));
+        door.tmux.viewers().push(viewer);
         presence
+    }
+
+    /// The same process has come to the session's own socket.
+    async fn moved(&self) {
+        self.moved.notified().await;
     }
 
     fn announce(&self, what: &str) {
@@ -210,8 +238,8 @@ impl Drop for Presence {
     fn drop(&mut self) {
         let left = {
             let mut viewers = self.door.tmux.viewers();
-            let at = viewers.iter().position(|it| it.1 == self.client);
-            at.map(|at| viewers.swap_remove(at).0)
+            let at = viewers.iter().position(|it| Arc::ptr_eq(&it.moved, &self.moved));
+            at.map(|at| viewers.swap_remove(at).name)
         };
         // It may have another name by now.
         if let Some(name) = left {

@@ -52,6 +52,7 @@ async fn show(
     (reader, out): (&mut OwnedReadHalf, &Outgoing),
 ) {
     let Ok(session) = tmux::info(door, name).await else { return };
+    tmux::come(door, name, client);
     let about = about(&session);
     let Ok(attachment) = tmux::open(door, name, about.size, false).await else { return };
     let _present = Presence::new(door, name, client);

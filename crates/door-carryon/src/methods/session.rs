@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use greenroom_engine::{New, Program, State};
+use greenroom_engine::{Error, Info, New, Program, State};
 use serde_json::Value;
 
 use super::{Answer, ok};
@@ -130,26 +130,32 @@ pub(super) async fn kill(it: Arc<Connection>, params: Params) -> Result<Answer, 
         tmux::kill(&it.door, name).await?;
         return Ok(ok());
     }
-    let info = match params.session(&it.door.engine) {
-        Ok(info) => info,
-        Err(error) if it.is_foreign() => return unknown_to_kill(&params, error),
-        Err(error) => return Err(error),
-    };
+    let found = params.session(&it.door.engine);
+    // What cannot be undone takes more than the beginning of an id: carryOn knows none.
+    if it.is_foreign() && !it.door.engine.list().iter().any(|info| is_whole(&params, info)) {
+        return unknown_to_kill(&params);
+    }
+    let info = found?;
     let grace = params.number("graceMs").map(Duration::from_millis);
     it.door.engine.kill(&it.caller, info.id, grace).await?;
     Ok(ok())
 }
 
+/// Whether a session is named by an id or a name of its own.
+fn is_whole(params: &Params, info: &Info) -> bool {
+    let Some(id) = params.text("sessionId") else { return true };
+    let own = [info.native_id(), info.uuid(), info.id.to_string()];
+    id == info.name || own.iter().any(|it| it == id)
+}
+
 /// To kill what is not there is no error for carryOn, as long as it looks like something of its own.
-fn unknown_to_kill(params: &Params, error: RpcError) -> Result<Answer, RpcError> {
+fn unknown_to_kill(params: &Params) -> Result<Answer, RpcError> {
     let id = params.required("sessionId")?;
-    if error.data["kind"] != "not_found" {
-        return Err(error);
-    }
     if id.starts_with("native-") || id.starts_with(tmux::PREFIX) {
         return Ok(ok());
     }
-    Err(RpcError { message: format!("no backend found for session: {id}"), ..error })
+    let message = format!("no backend found for session: {id}");
+    Err(RpcError { message, ..Error::NoSession(id.to_owned()).into() })
 }
 
 pub(super) async fn signal(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {

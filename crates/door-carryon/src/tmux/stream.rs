@@ -164,23 +164,31 @@ async fn carry(
     (stream, shown): (String, Shown),
 ) {
     connection.out.push(shown.begin());
+    tokio::select! {
+        () = output(&connection, &attachment, &shown) => connection.out.push([shown.end()]),
+        // Nothing has ended: it goes on there.
+        () = presence.moved(), if shown.stream.is_none() => {}
+    }
+    drop(presence);
+    // Its session may be gone, which everybody is told then.
+    list(&connection.door, true).await;
+    // Last: this ends the task that does it.
+    connection.tmux.all().remove(&stream);
+}
+
+/// What tmux draws, until its client is gone.
+async fn output(connection: &Connection, attachment: &Attachment, shown: &Shown) {
     let mut end = 0;
     loop {
         // Who does not read is not read for: tmux minds slow terminals itself.
         connection.out.room().await;
         let mut bytes = Vec::new();
         match attachment.read(&mut bytes).await {
-            Ok(0) | Err(_) => break,
+            Ok(0) | Err(_) => return,
             Ok(count) => end += count as u64,
         }
         connection.out.push(shown.output(end, Bytes::from(bytes)));
     }
-    connection.out.push([shown.end()]);
-    drop(presence);
-    // Its session may be gone, which everybody is told then.
-    list(&connection.door, true).await;
-    // Last: this ends the task that does it.
-    connection.tmux.all().remove(&stream);
 }
 
 /// Ends a stream of a connection; false if there is none.

@@ -18,6 +18,14 @@ fn tmux(home: &Home, arguments: &[&str]) {
     assert!(command.status().expect("running tmux").success(), "{arguments:?}");
 }
 
+/// How many clients tmux has.
+fn clients_of_tmux(home: &Home) -> usize {
+    let mut command = std::process::Command::new("tmux");
+    command.arg("list-clients").env_clear().envs(home.environment()).stdin(Stdio::null());
+    let output = command.output().expect("running tmux");
+    String::from_utf8_lossy(&output.stdout).lines().count()
+}
+
 #[track_caller]
 fn make(wire: &mut Wire, name: &str, line: &str) {
     let params = json!({"name": name, "command": line, "backend": "tmux"});
@@ -77,7 +85,7 @@ fn what_others_do_in_tmux_is_seen_and_told_once() {
     eventually("it is listed by its new name", || {
         ids(&mut asks) == ["tmux-inside", "tmux-renamed"]
     });
-    assert_eq!(told(&mut hears, "session.renamed", "tmux-outside"), 1);
+    assert_eq!(told(&mut hears, "session.renamed", "tmux-renamed"), 1);
     tmux(&home, &["kill-server"]);
     eventually("both are gone", || ids(&mut asks).is_empty());
     assert_eq!(told(&mut hears, "session.ended", "tmux-inside"), 1);
@@ -131,6 +139,11 @@ fn a_session_of_tmux_has_a_socket_of_its_own() {
     let (mut one, mut two) = (Attached::connect(&path), Attached::connect(&path));
     assert!(one.greeting.pid > 0 && one.greeting.screen.is_empty());
     one.until_text("up");
+    // What the answer began to show on the daemon's socket is shown at these instead.
+    eventually("each socket has one client of tmux, and nobody else has any", || {
+        let list = call(&mut wire, "session.list", json!({}));
+        list[0]["clients"].as_array().unwrap().len() == 2 && clients_of_tmux(&home) == 2
+    });
     one.resize(70, 20);
     one.send(kind::DATA, b"typed\r");
     two.until_text("typed");
