@@ -1,6 +1,9 @@
-//! The flags all verbs share.
+//! The flags all verbs share, and reading a command line.
 
-use clap::Parser;
+use std::ffi::{OsStr, OsString};
+use std::iter;
+
+use clap::{Args, Parser};
 
 use crate::verbs::Verb;
 
@@ -26,6 +29,50 @@ pub(crate) struct Arguments {
     pub(crate) hosts: Vec<String>,
     #[command(subcommand)]
     pub(crate) verb: Option<Verb>,
+}
+
+/// A verb without others below it, as if it were the whole program.
+#[derive(Debug, Parser)]
+struct Alone<V: Args> {
+    #[arg(long)]
+    json: bool,
+    #[arg(long = "host")]
+    hosts: Vec<String>,
+    #[command(flatten)]
+    verb: V,
+}
+
+impl Arguments {
+    /// Reads a command line. To make the flags of all verbs takes as long as the daemon takes to
+    /// answer: a verb that is asked for often is read alone. Whatever is not right then, or is
+    /// asked about itself, all of them speak of.
+    pub(crate) fn read(line: &[OsString]) -> Result<Arguments, clap::Error> {
+        Arguments::alone(line).map_or_else(|| Arguments::try_parse_from(line), Ok)
+    }
+
+    fn alone(line: &[OsString]) -> Option<Arguments> {
+        let (verb, rest) = line.get(1..)?.split_first()?;
+        match verb.to_str()? {
+            "attach" | "a" => one(rest, Verb::Attach),
+            "info" => one(rest, Verb::Info),
+            "key" => one(rest, Verb::Key),
+            "kill" => one(rest, Verb::Kill),
+            "ls" | "list" => one(rest, Verb::Ls),
+            "new" => one(rest, Verb::New),
+            "read" => one(rest, Verb::Read),
+            "run" => one(rest, Verb::Run),
+            "send" => one(rest, Verb::Send),
+            "wait" => one(rest, Verb::Wait),
+            _ => None,
+        }
+    }
+}
+
+fn one<V: Args>(rest: &[OsString], verb: fn(V) -> Verb) -> Option<Arguments> {
+    let name = OsStr::new("greenroom");
+    let rest = rest.iter().map(OsString::as_os_str);
+    let read = Alone::<V>::try_parse_from(iter::once(name).chain(rest)).ok()?;
+    Some(Arguments { json: read.json, hosts: read.hosts, verb: Some(verb(read.verb)) })
 }
 
 #[cfg(test)]
@@ -63,6 +110,47 @@ mod tests {
             let line = format!("greenroom {line}");
             let arguments = Arguments::try_parse_from(line.split(' ')).unwrap();
             assert!(arguments.json, "{line}");
+        }
+    }
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn a_verb_alone_is_read_as_among_all() {
+        let lines = [
+            "attach",
+            "a one",
+            "attach one -r --host b --json",
+            "info one",
+            "key one ctrl+c enter",
+            "kill one two",
+            "ls -a",
+            "list --all-hosts --host=a --host b",
+            "new -d -n one -- sh -c x --json --host y",
+            "read one --lines 3",
+            "run -- cat -n",
+            "send one text",
+            "send one -- --json",
+            "wait one --text x",
+        ];
+        for line in lines {
+            let line = words(&format!("greenroom {line}"));
+            let among_all = Arguments::try_parse_from(&line).unwrap();
+            let alone = Arguments::alone(&line).unwrap();
+            assert_eq!(format!("{alone:?}"), format!("{among_all:?}"));
+        }
+    }
+
+    #[test]
+    fn what_is_not_right_is_told_as_ever() {
+        let lines = ["attach --help", "attach one two", "ls --no-such", "kill", "ls --version"];
+        for line in lines {
+            let line = words(&format!("greenroom {line}"));
+            assert!(Arguments::alone(&line).is_none(), "{line:?}");
+            let told = Arguments::read(&line).unwrap_err().to_string();
+            assert!(told.contains("greenroom "), "{told}");
         }
     }
 }

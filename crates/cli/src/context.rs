@@ -1,5 +1,6 @@
 //! What a verb is given: the host, the output, and a way to the daemon.
 
+use std::cell::OnceCell;
 use std::time::Duration;
 
 use greenroom_client::{Connection, Endpoint, Error, Identity, Reach, Tunnel};
@@ -27,6 +28,8 @@ pub(crate) struct Context<'a> {
     pub(crate) identity: Identity,
     /// What a daemon that we start is told first: a method and its parameters.
     pub(crate) greeting: Option<(&'static str, Value)>,
+    /// What the configuration says, once it was read.
+    pub(crate) settings: OnceCell<Settings>,
 }
 
 impl<'a> Context<'a> {
@@ -36,7 +39,8 @@ impl<'a> Context<'a> {
     }
 
     pub(crate) fn about(host: &'a dyn Host, output: &'a Output, chosen: Chosen) -> Context<'a> {
-        Context { host, output, chosen, identity: identity(), greeting: None }
+        let (identity, settings) = (identity(), OnceCell::new());
+        Context { host, output, chosen, identity, greeting: None, settings }
     }
 
     pub(crate) fn paths(&self) -> Result<Paths> {
@@ -44,8 +48,13 @@ impl<'a> Context<'a> {
     }
 
     pub(crate) fn settings(&self) -> Result<Settings> {
+        if let Some(settings) = self.settings.get() {
+            return Ok(settings.clone());
+        }
         let settings = self.host.settings().map_err(Failure::from);
-        settings.map_err(|failure| failure.hint("`greenroom config check` names every mistake"))
+        let settings = settings
+            .map_err(|failure| failure.hint("`greenroom config check` names every mistake"))?;
+        Ok(self.settings.get_or_init(|| settings).clone())
     }
 
     /// The daemon of this machine.
@@ -89,6 +98,13 @@ impl<'a> Context<'a> {
         let mut start = || self.start_daemon();
         let connected = self.reach()?.connect_or_start(&self.identity, &mut start);
         connected.map_err(|error| self.failed(error))
+    }
+
+    /// Connects for a verb that changes nothing: what it asks goes along with who we are.
+    pub(crate) fn hail(&self) -> Result<Connection> {
+        let mut start = || self.start_daemon();
+        let hailed = self.reach()?.hail_or_start(&self.identity, &mut start);
+        hailed.map_err(|error| self.failed(error))
     }
 
     /// Connects to a daemon that runs.

@@ -39,7 +39,6 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use clap::error::ErrorKind;
 
 use args::Arguments;
@@ -65,7 +64,7 @@ pub fn main(host: &dyn Host) -> ExitCode {
     let wants_json = asks_for_json(&args);
     let output =
         Output::new(wants_json, host.variable("NO_COLOR").is_some_and(|it| !it.is_empty()));
-    let code = match Arguments::try_parse_from(args) {
+    let code = match Arguments::read(&args) {
         Ok(arguments) => {
             perform(arguments, host, &output).unwrap_or_else(|failure| report(&output, &failure))
         }

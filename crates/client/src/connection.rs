@@ -48,6 +48,8 @@ pub struct Connection {
     /// Requests whose answers nobody wants to hear.
     unasked: HashSet<u64>,
     last_id: u64,
+    /// The greeting whose answer was not looked at yet.
+    greeting: Option<u64>,
     hello: Hello,
 }
 
@@ -93,6 +95,22 @@ impl Connection {
         transport: impl Transport + 'static,
         identity: &Identity,
     ) -> Result<Connection, Error> {
+        let mut connection = Connection::hail(transport, identity)?;
+        connection.flush()?;
+        connection.shake_hands()?;
+        Ok(connection)
+    }
+
+    /// Says who we are together with the first call, which then takes no round trip more; whose
+    /// daemon it is shows before that call is answered. Only for who changes nothing by it: it may
+    /// be heard by a daemon of another protocol.
+    ///
+    /// # Errors
+    /// None of who we are fits into a frame.
+    pub fn hail(
+        transport: impl Transport + 'static,
+        identity: &Identity,
+    ) -> Result<Connection, Error> {
         let mut connection = Connection {
             transport: Box::new(transport),
             decoder: FrameDecoder::default(),
@@ -101,20 +119,21 @@ impl Connection {
             events: VecDeque::new(),
             unasked: HashSet::new(),
             last_id: 0,
+            greeting: None,
             hello: Hello::default(),
         };
-        connection.shake_hands(identity)?;
+        let hello = json!({"protocol": PROTOCOL, "client": identity.client});
+        connection.greeting = Some(connection.queue("greenroom.hello", &hello)?);
+        // Sent along: its answer says nothing, and waiting for it would cost a round trip.
+        let who = json!({"type": identity.kind, "name": identity.name, "pid": std::process::id()});
+        let identify = connection.queue("client.identify", &who)?;
+        connection.unasked.insert(identify);
         Ok(connection)
     }
 
-    fn shake_hands(&mut self, identity: &Identity) -> Result<(), Error> {
-        let hello = json!({"protocol": PROTOCOL, "client": identity.client});
-        let id = self.queue("greenroom.hello", &hello)?;
-        // Sent along: its answer says nothing, and waiting for it would cost a round trip.
-        let who = json!({"type": identity.kind, "name": identity.name, "pid": std::process::id()});
-        let identify = self.queue("client.identify", &who)?;
-        self.unasked.insert(identify);
-        self.flush()?;
+    /// Waits until the daemon has said who it is, if it has not yet.
+    fn shake_hands(&mut self) -> Result<(), Error> {
+        let Some(id) = self.greeting.take() else { return Ok(()) };
         match self.answer(id, "greenroom.hello", HELLO_TIMEOUT) {
             Ok(answer) => self.hello = Hello::from_wire(&answer)?,
             Err(Error::Refused(refusal)) => return Err(Error::Stranger(refusal.message)),
@@ -123,7 +142,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Who the daemon is.
+    /// Who the daemon is; nobody yet if it was only hailed.
     #[must_use]
     pub fn hello(&self) -> &Hello {
         &self.hello
@@ -149,6 +168,7 @@ impl Connection {
     ) -> Result<Value, Error> {
         let id = self.queue(method, params)?;
         self.flush()?;
+        self.shake_hands()?;
         self.answer(id, method, timeout)
     }
 
@@ -257,6 +277,10 @@ impl Connection {
     /// Waits for the answer to a request; everything else that comes is kept.
     fn answer(&mut self, id: u64, method: &str, timeout: Duration) -> Result<Value, Error> {
         let deadline = Instant::now() + timeout;
+        // It may have come before that of a greeting.
+        if let Some(result) = self.answered(id) {
+            return Ok(result?);
+        }
         loop {
             while let Some(frame) = self.decoder.next()? {
                 match self.event(frame)? {
@@ -272,6 +296,15 @@ impl Connection {
             }
             self.flush()?;
             self.receive()?;
+        }
+    }
+
+    /// An answer that was kept.
+    fn answered(&mut self, id: u64) -> Option<Result<Value, Refusal>> {
+        let is_it = |it: &Event| matches!(it, Event::Answer { id: it, .. } if *it == id);
+        match self.events.remove(self.events.iter().position(is_it)?) {
+            Some(Event::Answer { result, .. }) => Some(result),
+            _ => None,
         }
     }
 

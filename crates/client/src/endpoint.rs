@@ -83,14 +83,32 @@ impl Endpoint {
         identity: &Identity,
         start: &mut dyn FnMut() -> Result<(), String>,
     ) -> Result<Connection, Error> {
-        let stream = match self.stream() {
+        Connection::open(self.stream_or_start(start)?, identity)
+    }
+
+    /// The same with a daemon that is only hailed: see [`Connection::hail`].
+    ///
+    /// # Errors
+    /// As for [`Endpoint::connect_or_start`]; whose daemon it is shows with the first call.
+    pub fn hail_or_start(
+        &self,
+        identity: &Identity,
+        start: &mut dyn FnMut() -> Result<(), String>,
+    ) -> Result<Connection, Error> {
+        Connection::hail(self.stream_or_start(start)?, identity)
+    }
+
+    fn stream_or_start(
+        &self,
+        start: &mut dyn FnMut() -> Result<(), String>,
+    ) -> Result<UnixStream, Error> {
+        match self.stream() {
             Err(Error::Unreachable { .. }) => {
                 start().map_err(Error::Start)?;
-                self.wait_for_stream()?
+                self.wait_for_stream()
             }
-            other => other?,
-        };
-        Connection::open(stream, identity)
+            other => other,
+        }
     }
 
     /// Tries until something listens, within bounds.

@@ -45,6 +45,21 @@ impl Reach {
         }
     }
 
+    /// The same with a daemon that is only hailed, where that is possible: see [`Connection::hail`].
+    ///
+    /// # Errors
+    /// It does not start, or there is no way there.
+    pub fn hail_or_start(
+        &self,
+        identity: &Identity,
+        start: &mut dyn FnMut() -> Result<(), String>,
+    ) -> Result<Connection, Error> {
+        match self {
+            Reach::Here(endpoint) => endpoint.hail_or_start(identity, start),
+            Reach::There(tunnel) => tunnel.connect(identity, true),
+        }
+    }
+
     /// What the person calls the other machine, if it is one.
     #[must_use]
     pub fn host(&self) -> Option<&str> {

@@ -32,7 +32,7 @@ impl Attach {
             return Err(Failure::usage("attaching needs a terminal")
                 .hint("`greenroom read` prints the screen, `greenroom run` bridges a program"));
         }
-        let mut connection = context.connect()?;
+        let mut connection = context.hail()?;
         let default = context.settings()?.default_session;
         let target = select::target(&mut connection, self.session.as_deref(), &default)?;
         attached::watch(

@@ -19,7 +19,7 @@ pub(crate) struct Info {
 
 impl Info {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<Exit> {
-        let mut connection = context.connect()?;
+        let mut connection = context.hail()?;
         let default = context.settings()?.default_session;
         let target = select::target(&mut connection, self.session.as_deref(), &default)?;
         let (session, value) = select::info(&mut connection, &target)?;

@@ -30,7 +30,7 @@ impl Ls {
         if self.all_hosts || context.chosen.several.len() > 1 {
             return everywhere::list(context, self.ended, self.all_hosts);
         }
-        let list = context.call("session.list", &json!({"ended": self.ended}))?;
+        let list = context.hail()?.call("session.list", &json!({"ended": self.ended}))?;
         if context.output.is_json() {
             context.output.value(&list)?;
             return Ok(Exit::OK);

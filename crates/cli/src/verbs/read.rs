@@ -30,7 +30,7 @@ pub(crate) struct Read {
 
 impl Read {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<Exit> {
-        let mut connection = context.connect()?;
+        let mut connection = context.hail()?;
         let default = context.settings()?.default_session;
         let target = select::target(&mut connection, self.session.as_deref(), &default)?;
         let what = match (self.history, self.all) {

@@ -141,6 +141,30 @@ fn a_daemon_without_hello_is_a_stranger() {
 }
 
 #[test]
+fn a_call_goes_along_with_who_we_are() {
+    let (socket, daemon) = Daemon::start(|mut daemon| {
+        daemon.expect("session.list").answer(json!([1]));
+    });
+    let mut connection = Connection::hail(socket, &identity()).unwrap();
+    assert!(connection.has_unsent(), "nothing is sent before there is something to ask");
+    assert_eq!(connection.call("session.list", &Value::Null).unwrap(), json!([1]));
+    assert_eq!(connection.hello().version, "0.1.0");
+    daemon.join().unwrap();
+}
+
+#[test]
+fn a_stranger_is_known_before_what_it_answers() {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    ours.set_nonblocking(true).unwrap();
+    let mut daemon = Daemon { socket: theirs, decoder: FrameDecoder::default() };
+    let thread = thread::spawn(move || daemon.expect("greenroom.hello").refuse(Value::Null));
+    let mut connection = Connection::hail(ours, &identity()).unwrap();
+    let error = connection.call("session.list", &Value::Null).unwrap_err();
+    assert!(matches!(error, Error::Stranger(_)), "{error}");
+    thread.join().unwrap();
+}
+
+#[test]
 fn a_call_is_answered_and_notifications_in_between_are_kept() {
     let (socket, daemon) = Daemon::start(|mut daemon| {
         let asked = daemon.expect("session.list");
