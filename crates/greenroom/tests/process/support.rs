@@ -6,6 +6,9 @@ use greenroom_client::{Connection, Event};
 use greenroom_testkit::{Home, next_event};
 use serde_json::{Value, json};
 
+/// How long a session has for something it is waited for.
+const PATIENCE: Duration = Duration::from_secs(25);
+
 /// A home for this build of the program.
 pub(crate) fn home() -> Home {
     Home::new(env!("CARGO_BIN_EXE_greenroom"))
@@ -23,9 +26,22 @@ pub(crate) fn call(connection: &mut Connection, method: &str, params: Value) -> 
 /// Waits until a session has printed a text, whenever that was.
 #[track_caller]
 pub(crate) fn wait_for_text(connection: &mut Connection, session: &str, text: &str) {
+    wait_long_for_text(connection, session, text, PATIENCE);
+}
+
+/// The same for what takes longer than anything else may.
+#[track_caller]
+pub(crate) fn wait_long_for_text(
+    connection: &mut Connection,
+    session: &str,
+    text: &str,
+    patience: Duration,
+) {
     let matcher = json!({"text": text, "in": "output"});
-    let params = json!({"sessionId": session, "for": matcher, "after": 0, "timeoutMs": 25_000});
-    call(connection, "session.wait", params);
+    let timeout = u64::try_from(patience.as_millis()).unwrap();
+    let params = json!({"sessionId": session, "for": matcher, "after": 0, "timeoutMs": timeout});
+    let answer = connection.call_within("session.wait", &params, patience + PATIENCE);
+    answer.unwrap_or_else(|error| panic!("waiting for `{text}` in `{session}`: {error}"));
 }
 
 /// Waits until a session has ended, and gives what is known of it then.
