@@ -61,6 +61,8 @@ pub(crate) struct Link<'a> {
     state: State,
     /// Input that no daemon has got whole.
     kept: Vec<u8>,
+    /// How much of it is on its way.
+    sent: usize,
 }
 
 enum State {
@@ -82,7 +84,7 @@ impl<'a> Link<'a> {
         stream: Stream,
     ) -> Result<Link<'a>> {
         let state = State::Up(Box::new(connection));
-        Ok(Link { context, reach: context.reach()?, stream, state, kept: Vec::new() })
+        Ok(Link { context, reach: context.reach()?, stream, state, kept: Vec::new(), sent: 0 })
     }
 
     pub(crate) fn stream(&self) -> &Stream {
@@ -139,10 +141,14 @@ impl<'a> Link<'a> {
         let State::Up(connection) = &mut self.state else { return Ok(false) };
         let received = connection.flush().and_then(|()| connection.receive());
         if !connection.has_unsent() {
-            self.kept.clear();
+            // What was typed since is not on its way yet.
+            self.kept.drain(..std::mem::take(&mut self.sent));
         }
         match received {
-            Ok(received) => Ok(received == Received::Bytes),
+            Ok(received) => {
+                self.send_kept(now)?;
+                Ok(received == Received::Bytes)
+            }
             Err(error) => self.lost(error, now).map(|()| false),
         }
     }
@@ -200,7 +206,10 @@ impl<'a> Link<'a> {
         }
         match self.stream.send_input(connection, &self.kept) {
             // What is not sent whole is not typed: it is kept until it is.
-            Ok(()) if connection.has_unsent() => Ok(()),
+            Ok(()) if connection.has_unsent() => {
+                self.sent = self.kept.len();
+                Ok(())
+            }
             Ok(()) => {
                 self.kept.clear();
                 Ok(())
@@ -251,6 +260,7 @@ impl<'a> Link<'a> {
             other => return Err(self.gone(other)),
         }
         self.state = State::Down(Down { since: now, next: now, attempt: None });
+        self.sent = 0;
         Ok(())
     }
 

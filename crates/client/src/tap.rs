@@ -117,7 +117,7 @@ fn ask(endpoint: &Endpoint, stream: &Stream) -> io::Result<Option<greenroom_pty:
 fn received(socket: &UnixStream) -> io::Result<Vec<OwnedFd>> {
     let mut descriptors = Vec::new();
     match greenroom_pty::recv_with_fds(socket, &mut [0; 1], &mut descriptors)? {
-        0 => Err(io::ErrorKind::UnexpectedEof.into()),
+        (0, _) => Err(io::ErrorKind::UnexpectedEof.into()),
         _ => Ok(descriptors),
     }
 }

@@ -128,8 +128,8 @@ impl Link {
                 greenroom_pty::recv_with_fds(stream, &mut buffer, descriptors)
             });
             match read {
-                Ok(0) => return Err(LinkError::Gone),
-                Ok(length) => self.decoder.feed(&buffer[..length]),
+                Ok((0, _)) => return Err(LinkError::Gone),
+                Ok((length, _)) => self.decoder.feed(&buffer[..length]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 // It ended before it had read everything.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
@@ -175,11 +175,9 @@ impl Link {
         READ.with_borrow_mut(|buffer| {
             let mut short = None;
             let read = stream.try_io(Interest::READABLE, || {
-                let before = descriptors.len();
-                let length = greenroom_pty::recv_with_fds(stream, buffer, descriptors)?;
+                let (length, beside) = greenroom_pty::recv_with_fds(stream, buffer, descriptors)?;
                 // One that descriptors came with ends there, whatever follows.
-                let whole = descriptors.len() == before;
-                if whole && (1..buffer.len()).contains(&length) {
+                if !beside && (1..buffer.len()).contains(&length) {
                     // The socket is empty now. Saying so spares a look that would find that out, and
                     // with it a turn between a key's echo and whoever waits for it.
                     short = Some(length);

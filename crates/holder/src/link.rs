@@ -187,6 +187,10 @@ impl Link {
             match sent.map_err(|error| error.kind()) {
                 Ok(()) | Err(io::ErrorKind::Interrupted) => {}
                 Err(io::ErrorKind::WouldBlock) => return,
+                // The system is out of something: the daemon does without.
+                Err(_) if self.beside == Beside::Tap => {
+                    (self.queue, self.beside) = (Vec::new(), Beside::Nothing);
+                }
                 Err(_) => return self.give_up(),
             }
         }

@@ -200,6 +200,8 @@ impl Session {
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // A pipe needs memory, which there may be in a moment; what was printed is still there.
+                Err(_) if self.intake.is_some() => break,
                 Err(_) => return self.drained(),
             }
         }

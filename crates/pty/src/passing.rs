@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags,
 };
 
@@ -29,7 +29,8 @@ pub fn send_with_fds(
     Ok(rustix::net::sendmsg(socket, &[IoSlice::new(bytes)], &mut beside, SendFlags::NOSIGNAL)?)
 }
 
-/// Receives bytes, and the descriptors that came with them. No bytes means the end.
+/// Receives bytes, and the descriptors that came with them. No bytes means the end. Also says whether
+/// descriptors came, or would have if there had been room for them: then these are not all the bytes there are.
 ///
 /// Descriptors past [`MAX_PASSED`] are closed: nobody here sends more.
 ///
@@ -39,17 +40,19 @@ pub fn recv_with_fds(
     socket: impl AsFd,
     buffer: &mut [u8],
     descriptors: &mut Vec<OwnedFd>,
-) -> io::Result<usize> {
+) -> io::Result<(usize, bool)> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_PASSED))];
     let mut beside = RecvAncillaryBuffer::new(&mut space);
     let mut slices = [IoSliceMut::new(buffer)];
     let received = rustix::net::recvmsg(socket, &mut slices, &mut beside, RecvFlags::CMSG_CLOEXEC)?;
+    let before = descriptors.len();
     for message in beside.drain() {
         if let RecvAncillaryMessage::ScmRights(passed) = message {
             descriptors.extend(passed);
         }
     }
-    Ok(received.bytes)
+    let cut = received.flags.contains(ReturnFlags::CTRUNC);
+    Ok((received.bytes, cut || descriptors.len() > before))
 }
 
 #[cfg(test)]
@@ -66,7 +69,7 @@ mod tests {
         assert_eq!(send_with_fds(&here, b"hello", &[given.as_fd(); 2]).unwrap(), 5);
         drop(given);
         let (mut buffer, mut descriptors) = ([0; 2], Vec::new());
-        assert_eq!(recv_with_fds(&there, &mut buffer, &mut descriptors).unwrap(), 2);
+        assert_eq!(recv_with_fds(&there, &mut buffer, &mut descriptors).unwrap(), (2, true));
         assert_eq!((&buffer, descriptors.len()), (b"he", 2));
         for descriptor in descriptors.drain(..) {
             let flags = rustix::io::fcntl_getfd(&descriptor).unwrap();
@@ -76,7 +79,7 @@ mod tests {
         let mut read = String::new();
         kept.read_to_string(&mut read).unwrap();
         assert_eq!(read, "!!");
-        assert_eq!(recv_with_fds(&there, &mut buffer, &mut descriptors).unwrap(), 2);
+        assert_eq!(recv_with_fds(&there, &mut buffer, &mut descriptors).unwrap(), (2, false));
         assert!(descriptors.is_empty());
     }
 }

@@ -21,8 +21,11 @@ const ECHO: Duration = Duration::from_secs(1);
 /// How long the daemon is not told what was typed, so as not to be in the way of its echo.
 const HUSH: Duration = Duration::from_millis(20);
 
-/// How long the pause is before the terminal is asked for again.
-const AGAIN: Duration = Duration::from_millis(100);
+/// How long the pause is before the terminal is asked for again, at first.
+const AGAIN: Duration = Duration::from_millis(20);
+
+/// How long it is at most.
+const SELDOM: Duration = Duration::from_secs(60);
 
 /// How much is typed before the daemon is told although no echo came: a line or two.
 const UNTOLD: usize = 4 << 10;
@@ -33,6 +36,8 @@ pub(super) struct Direct {
     tap: Option<Box<Tap>>,
     /// When to ask for the terminal, if that makes sense.
     ask: Option<Instant>,
+    /// How long to wait until then, next time.
+    pause: Duration,
     /// Nobody will ever lend one, or nobody types here.
     never: bool,
     /// This terminal shows the output as it is, not a picture of a part.
@@ -55,6 +60,7 @@ impl Direct {
         Direct {
             tap: None,
             ask: None,
+            pause: AGAIN,
             never: read_only,
             fits: true,
             looks: None,
@@ -87,9 +93,16 @@ impl Direct {
 
     /// Something was typed through the daemon: next time it need not be.
     pub(super) fn went_by_daemon(&mut self, now: Instant) {
+        // What is typed next must not come before it.
+        self.tap = None;
         if !self.never {
             self.ask.get_or_insert(now);
         }
+    }
+
+    /// Gives the terminal back: while somebody has it, its program is not told when its holder is gone.
+    pub(super) fn give_back(&mut self) {
+        self.tap = None;
     }
 
     /// The screen was drawn anew.
@@ -105,8 +118,12 @@ impl Direct {
         }
         self.ask = None;
         match link.borrow_terminal() {
-            Borrowed::Tap(tap) => self.tap = Some(tap),
-            Borrowed::NotNow => self.ask = Some(now + AGAIN),
+            Borrowed::Tap(tap) => (self.tap, self.pause) = (Some(tap), AGAIN),
+            // From when it was answered: a daemon that does not is asked ever less.
+            Borrowed::NotNow => {
+                self.ask = Some(Instant::now() + self.pause);
+                self.pause = (self.pause * 2).min(SELDOM);
+            }
             Borrowed::Never => self.never = true,
         }
     }

@@ -154,6 +154,10 @@ impl Watcher<'_> {
             if self.writer.flush().is_err() {
                 return Ok(Left::NoTerminal);
             }
+            if self.writer.has_waiting() {
+                // Nobody may be looking, for ever perhaps.
+                self.direct.give_back();
+            }
             if self.direct.tell(&mut self.link, now)? {
                 // Something else may come of it; if not, the daemon is asked whether it is there.
                 self.notice.typed(now);
@@ -281,7 +285,8 @@ impl Watcher<'_> {
                         self.title = params["title"].as_str().unwrap_or_default().to_owned();
                     }
                 }
-                Event::Notification { .. } | Event::Answer { .. } | Event::Ended { .. } => {}
+                Event::Ended { .. } => self.direct.give_back(),
+                Event::Notification { .. } | Event::Answer { .. } => {}
             }
         }
         Ok(())

@@ -75,7 +75,10 @@ impl Keyboard {
 
     /// Others may type by themselves from now on, one at a time.
     pub(super) fn share(&mut self, lock: KeyLock) {
-        self.lock = Some(lock);
+        (self.lock, self.holds) = (Some(lock), false);
+        if !self.queue.is_empty() {
+            self.lock();
+        }
     }
 
     /// Whether everything typed so far was taken by the terminal.

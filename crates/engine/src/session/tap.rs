@@ -46,7 +46,6 @@ pub(super) struct Taps {
     pipe: Option<Arc<[OwnedFd; 4]>>,
     /// The holder was asked for it.
     asked: bool,
-    waiting: Vec<TapWanted>,
     /// Where the session stood before each of the last outputs.
     standings: VecDeque<Standing>,
 }
@@ -70,17 +69,21 @@ impl Taps {
 }
 
 impl Session {
-    /// Lends a tap, as soon as there is one; nothing if it cannot be lent now.
+    /// Lends a tap, or nothing if that is not possible now. Without a pipe the holder is asked for one: a
+    /// holder of before does not answer, and nobody waits for it.
     pub(super) fn lend_tap(&mut self, wanted: TapWanted) {
-        if self.taps.pipe.is_some() {
-            return self.lend(wanted);
+        let TapWanted { from, typed, reply } = wanted;
+        if self.taps.pipe.is_none() {
+            self.want_tap();
         }
-        self.want_tap();
-        self.taps.waiting.push(wanted);
+        let sees = self.viewers.sees_output(from, typed, self.screen.size());
+        let pipe = self.taps.pipe.clone().filter(|_| sees && self.keyboard.is_idle());
+        let offer = pipe.map(|pipe| Offer { terminal: self.keyboard.terminal(), pipe });
+        let _gone = reply.send(Ok(offer));
     }
 
     /// Asks the holder for a tap, once.
-    pub(super) fn want_tap(&mut self) {
+    fn want_tap(&mut self) {
         if !std::mem::replace(&mut self.taps.asked, true) {
             self.link.say(&ToHolder::Tap);
         }
@@ -91,16 +94,9 @@ impl Session {
         let Ok(pipe) = <[OwnedFd; 4]>::try_from(descriptors) else { return };
         match KeyLock::new(&pipe[3]) {
             Ok(lock) => self.keyboard.share(lock),
-            Err(error) => {
-                tracing::warn!(%error, "a terminal is not shared");
-                return self.taps.waiting.clear();
-            }
+            Err(error) => return tracing::warn!(%error, "a terminal is not shared"),
         }
-        let pipe = Arc::new(pipe);
-        (self.taps.pipe, self.taps.asked) = (Some(pipe), true);
-        for wanted in std::mem::take(&mut self.taps.waiting) {
-            self.lend(wanted);
-        }
+        (self.taps.pipe, self.taps.asked) = (Some(Arc::new(pipe)), true);
     }
 
     /// The holder was met anew, and may not know what it was asked.
@@ -108,14 +104,6 @@ impl Session {
         if self.taps.asked && self.taps.pipe.is_none() {
             self.link.say(&ToHolder::Tap);
         }
-    }
-
-    fn lend(&self, wanted: TapWanted) {
-        let TapWanted { from, typed, reply } = wanted;
-        let sees = self.viewers.sees_output(from, typed, self.screen.size());
-        let pipe = self.taps.pipe.clone().filter(|_| sees && self.keyboard.is_idle());
-        let offer = pipe.map(|pipe| Offer { terminal: self.keyboard.terminal(), pipe });
-        let _gone = reply.send(Ok(offer));
     }
 
     /// A client typed by itself when the session stood at an offset.

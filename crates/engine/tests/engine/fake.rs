@@ -162,6 +162,13 @@ impl World {
         self.holder.write_all(&bytes).unwrap();
     }
 
+    /// The holder reads a terminal through a pipe, and lends it.
+    pub(crate) fn lends(&mut self, intake: &greenroom_pty::Intake) {
+        let mut bytes = Vec::new();
+        FromHolder::Tap.encode(&mut bytes);
+        greenroom_pty::send_with_fds(&self.holder, &bytes, &intake.descriptors()).unwrap();
+    }
+
     /// The holder dies.
     pub(crate) fn dies(&mut self) {
         self.holder.shutdown(std::net::Shutdown::Both).unwrap();

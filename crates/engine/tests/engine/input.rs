@@ -1,7 +1,11 @@
 //! What is typed, and who may.
 
+use std::time::Duration;
+
 use bytes::Bytes;
-use greenroom_engine::{Attach, Caller, ErrorKind, Rights, Typed};
+use greenroom_engine::{Area, Attach, Caller, ErrorKind, Matcher, Pattern, Rights, Typed};
+use greenroom_model::Offset;
+use greenroom_proto::ToHolder;
 
 use crate::fake::{ID, World, size};
 
@@ -68,4 +72,43 @@ async fn a_selector_finds_by_number_name_and_beginning() {
     for selector in ["8", "sev", "070", "native-"] {
         assert_eq!(world.engine.find(selector).unwrap_err().kind(), ErrorKind::NotFound);
     }
+}
+
+#[tokio::test]
+async fn a_holder_that_lends_no_terminal_keeps_nobody_waiting() {
+    let mut world = World::new().await;
+    let attach = Attach { terminal: Some(size()), ..Attach::default() };
+    let seen = world.engine.attach(&world.caller, ID, attach).await.unwrap();
+    for _ in 0..3 {
+        assert!(world.engine.tap(&world.caller, ID, seen.id, 0).await.unwrap().is_none());
+    }
+    world.hears(|it| matches!(it, ToHolder::Tap).then_some(())).await;
+    let looks = Caller { rights: Rights::NONE, ..world.caller.clone() };
+    let denied = world.engine.tap(&looks, ID, seen.id, 0).await.unwrap_err();
+    assert_eq!(denied.kind(), ErrorKind::Denied);
+}
+
+#[tokio::test]
+async fn a_wait_begins_where_something_was_typed_though_that_is_told_later() {
+    let mut world = World::new().await;
+    let attach = Attach { terminal: Some(size()), ..Attach::default() };
+    let seen = world.engine.attach(&world.caller, ID, attach).await.unwrap();
+    let (master, _slave) = greenroom_pty::open(size()).unwrap();
+    world.lends(&greenroom_pty::Intake::new(&master, Offset::START).unwrap());
+    world.prints("$ ");
+    world.shown().await;
+    assert!(world.engine.tap(&world.caller, ID, seen.id, 0).await.unwrap().is_some());
+    assert!(world.engine.tap(&world.caller, ID, seen.id, 9).await.unwrap().is_none(), "it typed 9");
+    let at = Offset(2);
+    // The client typed `make` by itself, and its echo and the output came before it said so.
+    world.prints("make\r\ndone\r\n");
+    world.shown().await;
+    let typed = (at, Bytes::from_static(b"make\r"));
+    world.engine.typed(&world.caller, ID, seen.id, typed).await.unwrap();
+    let wait = |text: &str| {
+        let matcher = Matcher::Text(Pattern::literal(text, false).unwrap(), Area::Output);
+        world.engine.wait(ID, matcher, Some(Duration::from_millis(50)), None)
+    };
+    assert!(wait("done").await.is_ok());
+    assert_eq!(wait("make").await.unwrap_err().kind(), ErrorKind::Timeout, "it is an echo");
 }

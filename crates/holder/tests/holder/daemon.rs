@@ -216,7 +216,7 @@ impl Daemon {
         let mut buffer = vec![0; 64 << 10];
         let received =
             greenroom_pty::recv_with_fds(&self.stream, &mut buffer, &mut self.descriptors);
-        let length = match received {
+        let (length, _) = match received {
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return false,
             received => received.unwrap_or_else(|error| panic!("waiting for {what}: {error}")),
         };
