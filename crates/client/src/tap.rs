@@ -42,7 +42,7 @@ pub enum Borrowed {
     Tap(Box<Tap>),
     /// Not now: something typed before is under way, or the terminal does not show the output as it is.
     NotNow,
-    /// Never: there is nobody who lends any.
+    /// Never: it is the terminal of another machine.
     Never,
 }
 
@@ -53,8 +53,8 @@ impl Tap {
         let Reach::Here(endpoint) = reach else { return Borrowed::Never };
         match ask(&endpoint.taps(), stream) {
             Ok(Some(tap)) => Borrowed::Tap(Box::new(Tap { tap, seen: Vec::new() })),
-            Ok(None) => Borrowed::NotNow,
-            Err(_) => Borrowed::Never,
+            // A daemon that is just being restarted lends one later.
+            Ok(None) | Err(_) => Borrowed::NotNow,
         }
     }
 

@@ -2,6 +2,9 @@
 //! still, with daemons that come and go, and in order with what goes through one.
 
 use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
 
 use greenroom_testkit::{Home, Signal, create, eventually};
 use serde_json::json;
@@ -128,6 +131,28 @@ fn who_waits_knows_what_was_typed_alone() {
     call(&mut connection, "session.wait", wait("answer-is-forty"));
     let echo = connection.call("session.wait", &wait("(?m)^forty"));
     assert!(echo.is_err(), "the echo is no answer: {echo:?}");
+}
+
+#[test]
+fn who_asks_badly_for_a_terminal_is_told_no_and_nothing_else_happens() {
+    let home = home();
+    let _daemon = home.start();
+    create(&mut home.connect(), "echoes", ECHOES);
+    let mut terminal = attached(&home, "echoes");
+    let long = format!("{}\n", "x".repeat(100_000));
+    let strange = r#"{"sessionId":"echoes","streamId":"stream-999","typed":0}"#;
+    let wrong = r#"{"sessionId":7,"streamId":[],"typed":-1}"#;
+    for line in ["\n", "no json\n", "[1,2]\n", strange, wrong, &long] {
+        let mut socket = UnixStream::connect(home.path().join("run/tap.sock")).unwrap();
+        // It need not be read to its end.
+        socket.write_all(line.as_bytes()).unwrap_or_default();
+        socket.shutdown(Shutdown::Write).unwrap_or_default();
+        let mut answer = Vec::new();
+        let read = socket.read_to_end(&mut answer);
+        assert!(read.is_err() || answer == b"-", "{line:.60}: {answer:?}");
+    }
+    terminal.press(b" still here");
+    terminal.shows("ready! still here");
 }
 
 #[test]
