@@ -4,6 +4,7 @@
 //! (`hands`), so a client that types faster than the program reads waits, and only it.
 
 use std::collections::BTreeMap;
+use std::os::fd::AsFd as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,6 +17,7 @@ use greenroom_frame::binary::{self, Frame, FrameDecoder, kind};
 use greenroom_frame::rpc;
 use greenroom_model::{Offset, SessionId};
 use rustix::event::{PollFd, PollFlags, Timespec};
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::UnixStream;
@@ -66,7 +68,14 @@ pub(crate) struct Connection {
     attaching: watch::Sender<usize>,
 }
 
-/// A request that runs.
+/// Which request something is about.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    id: Value,
+    serial: u64,
+}
+
+/// A request that runs, and was not answered.
 struct Running {
     /// Its id as the client gave it, which need not be the only one.
     id: String,
@@ -89,8 +98,11 @@ pub async fn serve_as(
     shutdown: Shutdown,
     (name, rights): (&str, Rights),
 ) {
+    // Without another descriptor everything is written in its turn.
+    let socket = stream.as_fd().try_clone_to_owned().ok();
     let (reader, writer) = stream.into_split();
-    let connection = Arc::new(Connection::new(door, peer, name, rights));
+    let connection = Connection::new(door, peer, (name, rights), Outgoing::to(socket));
+    let connection = Arc::new(connection);
     let mut wakes = connection.door.engine.events();
     let mut announced = connection.door.announced.subscribe();
     let reading = read(Arc::clone(&connection), reader);
@@ -131,7 +143,12 @@ pub async fn serve_as(
 }
 
 impl Connection {
-    fn new(door: Arc<Door>, peer: Peer, called: &str, rights: Rights) -> Connection {
+    fn new(
+        door: Arc<Door>,
+        peer: Peer,
+        (called, rights): (&str, Rights),
+        out: Outgoing,
+    ) -> Connection {
         let id = door.engine.next_client();
         let pid = peer.pid.and_then(|pid| u64::try_from(pid).ok()).unwrap_or(0);
         let connected_ms = methods::now_ms();
@@ -142,7 +159,7 @@ impl Connection {
         Connection {
             door,
             caller: Caller { id, rights, name: called.into() },
-            out: Outgoing::default(),
+            out,
             streams: Streams::default(),
             untold,
             announced,
@@ -198,15 +215,21 @@ impl Connection {
         }
     }
 
-    /// Sends an answer; one that is too long for a frame says so instead.
+    /// Sends an answer.
     fn respond(&self, id: &Value, message: &[u8]) {
-        let frame = binary::encode(kind::JSON_RPC, "", message).or_else(|error| {
-            let data = json!({"kind": "limit", "hint": "ask for fewer lines"});
-            let text = format!("the answer is too long: {error}");
-            let message = rpc::error(id, rpc::INTERNAL_ERROR, &text, &data);
-            binary::encode(kind::JSON_RPC, "", &message)
-        });
-        self.out.push(frame.map(Bytes::from));
+        self.out.push(framed(id, message));
+    }
+
+    /// Answers a request in the very turn in which its answer came to be, if there is room for that; says
+    /// whether it did. What happened before is told before.
+    pub(crate) fn answer_now(&self, Asked { id, serial }: &Asked, value: &impl Serialize) -> bool {
+        // Who takes it away answers it.
+        if !self.out.has_room() || self.requests().remove(serial).is_none() {
+            return false;
+        }
+        self.tell();
+        self.out.push_now(framed(id, &rpc::response(id, value)));
+        true
     }
 
     /// Cancels a request of this connection; false if it does not run.
@@ -219,6 +242,17 @@ impl Connection {
     fn requests(&self) -> MutexGuard<'_, BTreeMap<u64, Running>> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// An answer in its frame; one that is too long for a frame says so instead.
+fn framed(id: &Value, message: &[u8]) -> Option<Bytes> {
+    let frame = binary::encode(kind::JSON_RPC, "", message).or_else(|error| {
+        let data = json!({"kind": "limit", "hint": "ask for fewer lines"});
+        let text = format!("the answer is too long: {error}");
+        let message = rpc::error(id, rpc::INTERNAL_ERROR, &text, &data);
+        binary::encode(kind::JSON_RPC, "", &message)
+    });
+    frame.ok().map(Bytes::from)
 }
 
 /// Reads frames until the client has no more.
@@ -393,14 +427,18 @@ fn request(connection: &Arc<Connection>, payload: &[u8], requests: &mut JoinSet<
     connection.requests().insert(serial, running);
     let attaches = usize::from(request.method == methods::ATTACH);
     connection.attaching.send_modify(|count| *count += attaches);
+    let asked = Asked { id, serial };
     requests.spawn(async move {
-        let method = methods::call(&connection, &request.method, Params(request.params));
+        let params = Params(request.params, asked.clone());
+        let method = methods::call(&connection, &request.method, params);
         let result = tokio::select! {
             result = method => result,
             () = cancel.notified() => Err(RpcError::cancelled()),
         };
         connection.out.room().await;
-        answer(&connection, &id, result);
+        if connection.requests().contains_key(&serial) {
+            answer(&connection, &asked.id, result);
+        }
         connection.attaching.send_modify(|count| *count -= attaches);
         connection.requests().remove(&serial);
     });

@@ -4,12 +4,13 @@ use greenroom_engine::{Engine, Info};
 use greenroom_model::{Offset, Size};
 use serde_json::Value;
 
+use crate::connection::Asked;
 use crate::error::RpcError;
 use crate::tmux;
 
-/// The parameters of a request: an object, or nothing.
+/// The parameters of a request: an object, or nothing; and which request it is.
 #[derive(Debug)]
-pub(crate) struct Params(pub(crate) Value);
+pub(crate) struct Params(pub(crate) Value, pub(crate) Asked);
 
 impl Params {
     /// A text; absent and empty are the same.

@@ -20,7 +20,7 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::envelope::Request;
+use crate::envelope::{Asked, Request};
 use crate::error::RpcError;
 use crate::framing::{Came, Decoder, Framing};
 use crate::methods::{self, Answer, Order};
@@ -127,7 +127,7 @@ where
         door,
         caller,
         notes: Notes::default(),
-        out: Outgoing::default(),
+        out: Outgoing::to(client.socket.as_ref().and_then(|it| it.try_clone().ok())),
         headers: Mutex::new(client.framing == Framing::Headers),
         busy: Mutex::default(),
         telling: tokio::sync::Mutex::default(),
@@ -265,8 +265,8 @@ fn take(
             match connection.door.cancels.name(wait_id.clone(), target) {
                 Ok(named) => request.params.named = named,
                 Err(error) => {
-                    if let Some(id) = request.id {
-                        connection.respond(&id, Err(error));
+                    if let Some(id) = request.params.asked.answer() {
+                        connection.respond(id, Err(error));
                     }
                     return;
                 }
@@ -294,8 +294,8 @@ fn take(
         // A wait lets the next go on at once; everything else when it is answered.
         let going_on = Some(going_on).filter(|_| !waits);
         let result = methods::call(&connection, &request).await;
-        if let Some(id) = &request.id {
-            connection.out.room().await;
+        connection.out.room().await;
+        if let Some(id) = request.params.asked.answer() {
             connection.respond(id, result);
         }
         drop((going_on, answered, busy));
@@ -314,6 +314,18 @@ impl Connection {
             Err(error) => vec![error.to_wire(id).into()],
         };
         self.out.push(self.framing().frame(message));
+    }
+
+    /// Answers a request in the very turn in which its answer came to be, if there is room for that; gives
+    /// the answer back if not.
+    pub(crate) fn respond_now(&self, asked: &Asked, answer: Answer) -> Option<Answer> {
+        if !self.out.has_room() {
+            return Some(answer);
+        }
+        if let Some(id) = asked.answer() {
+            self.out.push_now(self.framing().frame(answer.into_wire(id)));
+        }
+        None
     }
 
     /// How this client wants messages framed.

@@ -1,5 +1,8 @@
 //! A request of JSON-RPC 2.0, as strictly as this contract has it.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -10,8 +13,6 @@ use crate::waits::Named;
 /// A request or a notification.
 #[derive(Debug)]
 pub(crate) struct Request {
-    /// None for a notification, which is never answered.
-    pub(crate) id: Option<Value>,
     pub(crate) method: String,
     pub(crate) params: Params,
 }
@@ -22,6 +23,22 @@ pub(crate) struct Params {
     value: Value,
     /// By what name it can be cancelled, if it is a wait.
     pub(crate) named: Named,
+    pub(crate) asked: Asked,
+}
+
+/// Which request an answer is to, and whether it was given. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Asked {
+    /// None for a notification, which is never answered.
+    id: Option<Value>,
+    answered: Arc<AtomicBool>,
+}
+
+impl Asked {
+    /// The id to answer, for the first who wants to: none for a notification.
+    pub(crate) fn answer(&self) -> Option<&Value> {
+        if self.answered.swap(true, Ordering::Relaxed) { None } else { self.id.as_ref() }
+    }
 }
 
 #[derive(Deserialize)]
@@ -49,8 +66,10 @@ impl Request {
         let Some(method) = members.method else {
             return Err((id, RpcError::request("method is required")));
         };
-        let params = Params { value: members.params.unwrap_or_default(), named: Named::default() };
-        Ok(Request { id, method, params })
+        let asked = Asked { id, ..Asked::default() };
+        let value = members.params.unwrap_or_default();
+        let params = Params { value, named: Named::default(), asked };
+        Ok(Request { method, params })
     }
 }
 

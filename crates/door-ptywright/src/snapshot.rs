@@ -75,7 +75,7 @@ impl Shot {
             modes: screen.modes(),
             title: screen.title().to_owned(),
             snapshot: wanted.cells.unwrap_or(true).then(|| screen.snapshot()),
-            contents: screen.contents(),
+            contents: scene.contents().to_owned(),
             history,
             sequence: scene.sequence,
             alternate: screen.is_alternate(),
@@ -194,6 +194,7 @@ mod tests {
             sequence: 7,
             quiet: std::time::Duration::ZERO,
             end: None,
+            texts: &greenroom_engine::Texts::default(),
         };
         let wanted = Wanted::deserialize(wanted).unwrap();
         let policy = redact.then(Redaction::standard);

@@ -72,10 +72,9 @@ impl Door {
 
     /// Waits until the screen is still, for a while.
     async fn settle(&self, id: SessionId) -> Result<(), RpcError> {
-        let still =
-            self.engine.wait(id, Matcher::Stable(SETTLED), Some(SETTLES_WITHIN), None).await;
-        match still {
-            Ok(_) | Err(greenroom_engine::Error::Timeout { .. }) => Ok(()),
+        let (still, within) = (Matcher::Stable(SETTLED), Some(SETTLES_WITHIN));
+        match self.engine.wait(id, still, within, None, |_, _| ()).await {
+            Ok(()) | Err(greenroom_engine::Error::Timeout { .. }) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use greenroom_engine::{Error, Matcher, Scene};
+use greenroom_engine::{Error, Matcher, Scene, Waited};
 use greenroom_model::SessionId;
 use greenroom_plugin::Sight;
 use serde_json::Value;
@@ -82,6 +82,11 @@ impl Cancels {
             Target::Session(session) => Some(session.clone()),
             Target::Adapter(_) => None,
         })
+    }
+
+    /// A wait came to its end: its name is free.
+    pub(crate) fn forget(&self, id: &str) {
+        self.all().remove(id);
     }
 
     fn cancel(&self, id: &str, fits: impl Fn(&Target) -> Option<String>) -> Option<String> {
@@ -173,17 +178,19 @@ impl Door {
         id: SessionId,
         (tree, plain): &(Tree, Option<Matcher>),
         timeout: Duration,
-        look: impl FnOnce(Scene<'_>) -> T + Send + 'static,
-    ) -> Result<(Value, T), RpcError> {
+        look: impl FnOnce(Value, Scene<'_>) -> T + Send + 'static,
+    ) -> Result<T, RpcError> {
         match plain {
             Some(matcher) => {
-                let (matcher, timeout) = (matcher.clone(), Some(timeout));
-                let (waited, seen) = self.engine.wait_and_look(id, matcher, timeout, look).await?;
-                Ok((tree.to_wire(&waited.outcome), seen))
+                let (tree, matcher) = (tree.clone(), matcher.clone());
+                let look = move |waited: &Waited, scene: Scene<'_>| {
+                    look(tree.to_wire(&waited.outcome), scene)
+                };
+                Ok(self.engine.wait(id, matcher, Some(timeout), None, look).await?)
             }
             None => {
                 let matched = self.wait_with_lua(id, tree, timeout).await?;
-                Ok((matched, self.engine.scene(id, look).await?))
+                Ok(self.engine.scene(id, |scene| look(matched, scene)).await?)
             }
         }
     }

@@ -2,9 +2,11 @@
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
+use std::os::fd::OwnedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::{Buf as _, Bytes};
+use rustix::net::{SendAncillaryBuffer, SendFlags};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Notify;
 
@@ -29,12 +31,42 @@ pub struct Outgoing {
 
 #[derive(Debug, Default)]
 struct Queue {
+    /// The socket, if what is urgent may be written by who has it; until the end.
+    socket: Option<OwnedFd>,
     pieces: VecDeque<Bytes>,
     bytes: usize,
     closed: bool,
 }
 
+impl Queue {
+    fn push(&mut self, pieces: impl IntoIterator<Item = Bytes>) {
+        for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
+            self.bytes += piece.len();
+            self.pieces.push_back(piece);
+        }
+    }
+
+    /// Writes what the socket takes without waiting. What fails is met again by who writes otherwise.
+    fn send(&mut self) {
+        let Some(socket) = &self.socket else { return };
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        let nothing = &mut SendAncillaryBuffer::default();
+        let sent = rustix::net::sendmsg(socket, &slices(&self.pieces), nothing, flags);
+        let sent = sent.unwrap_or(0);
+        self.bytes -= sent;
+        advance(&mut self.pieces, sent);
+    }
+}
+
 impl Outgoing {
+    /// Bytes on their way to a socket that does not block; another descriptor of the one that
+    /// [`write_to`](Outgoing::write_to) writes to.
+    #[must_use]
+    pub fn to(socket: Option<OwnedFd>) -> Outgoing {
+        let queue = Mutex::new(Queue { socket, ..Queue::default() });
+        Outgoing { queue, ..Outgoing::default() }
+    }
+
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -69,13 +101,28 @@ impl Outgoing {
 
     /// Puts bytes in the queue, whatever it has. To be called after [`room`](Outgoing::room).
     pub fn push(&self, pieces: impl IntoIterator<Item = Bytes>) {
-        let mut queue = self.queue();
-        for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
-            queue.bytes += piece.len();
-            queue.pieces.push_back(piece);
-        }
-        drop(queue);
+        self.queue().push(pieces);
         self.filled.notify_one();
+    }
+
+    /// Writes bytes that somebody waits for, at once if nothing is before them: who writes otherwise has to
+    /// wake up first. Else, or as far as the socket does not take them, they wait with the others.
+    pub fn push_now(&self, pieces: impl IntoIterator<Item = Bytes>) {
+        let mut queue = self.queue();
+        let first = queue.bytes == 0;
+        queue.push(pieces);
+        if first {
+            queue.send();
+        }
+        if queue.bytes > 0 {
+            self.filled.notify_one();
+        }
+    }
+
+    /// Whether there is room.
+    pub fn has_room(&self) -> bool {
+        let queue = self.queue();
+        queue.bytes < BOUND && !queue.closed
     }
 
     /// Puts in what nobody asked for; false if the client is too far behind to be told.
@@ -89,7 +136,9 @@ impl Outgoing {
 
     /// Nothing more will come: what is there is still written.
     pub fn close(&self) {
-        self.queue().closed = true;
+        let mut queue = self.queue();
+        (queue.closed, queue.socket) = (true, None);
+        drop(queue);
         self.filled.notify_one();
         self.emptied.notify_waiters();
     }
@@ -118,8 +167,7 @@ impl Outgoing {
             }
             while !batch.is_empty() {
                 let written = {
-                    let slices: Vec<IoSlice<'_>> =
-                        batch.iter().take(PIECES).map(|piece| IoSlice::new(piece)).collect();
+                    let slices = slices(&batch);
                     socket.write_vectored(&slices).await?
                 };
                 if written == 0 {
@@ -133,6 +181,11 @@ impl Outgoing {
             socket.flush().await?;
         }
     }
+}
+
+/// The first pieces, as one write takes them.
+fn slices(pieces: &VecDeque<Bytes>) -> Vec<IoSlice<'_>> {
+    pieces.iter().take(PIECES).map(|piece| IoSlice::new(piece)).collect()
 }
 
 fn advance(batch: &mut VecDeque<Bytes>, mut written: usize) {

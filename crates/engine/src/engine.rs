@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use greenroom_model::SessionId;
 use tokio::sync::{Notify, broadcast, watch};
 
+use crate::Texts;
 use crate::archive::{Archive, AuditEntry, EndedRecord};
 use crate::encore::Encore;
 use crate::event::HouseEvent;
@@ -251,14 +252,14 @@ impl Drop for Leaving {
 
 impl Past {
     /// What can still be seen of it.
-    pub(crate) fn scene<'a>(&self, kept: &'a Kept) -> Scene<'a> {
+    pub(crate) fn scene<'a>(&self, kept: &'a Kept, texts: &'a Texts) -> Scene<'a> {
         let end = match self.info.state {
             State::Ended(end, _) => Some(end),
             State::Running => None,
         };
         let sequence = kept.screen.offset().0 + self.info.resizes;
         let transcript = kept.transcript.as_ref();
-        Scene { screen: &kept.screen, transcript, sequence, quiet: Duration::MAX, end }
+        Scene { screen: &kept.screen, transcript, sequence, quiet: Duration::MAX, end, texts }
     }
 }
 

@@ -46,7 +46,7 @@ pub use info::{Info, State, Viewer};
 pub use matcher::{Area, Matcher, Outcome, Pattern, PatternError};
 pub use options::{Options, SizePolicy};
 pub use recover::{Recovered, Refused};
-pub use scene::Scene;
+pub use scene::{Scene, Texts};
 pub use session::{Offer, Typed, Waited};
 pub use subscription::{Attach, Lag, Subscription, SubscriptionId};
 pub use transcript::Transcript;

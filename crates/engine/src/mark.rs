@@ -68,6 +68,9 @@ impl Mark {
         let end = Pos { row: screen.top_row() + u64::from(screen.size().rows()), col: 0 };
         let start = Pos { row: self.pos.row.max(screen.first_row()), ..self.pos };
         let printed = screen.text_between(start, end, Wrap::Joined);
+        if text.is_empty() && self.typed.is_empty() {
+            return printed;
+        }
         text.push_str(&without_echo(&printed, &self.typed));
         text
     }

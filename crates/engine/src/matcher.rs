@@ -1,13 +1,11 @@
 //! What a wait waits for.
 
-use std::cell::OnceCell;
 use std::time::Duration;
 
-use greenroom_screen::Screen;
 use regex::Regex;
 use tokio::time::Instant;
 
-use crate::Transcript;
+use crate::Scene;
 use crate::mark::Mark;
 
 /// How large a compiled pattern may be: large enough for any a person writes.
@@ -109,22 +107,10 @@ impl Pattern {
 
 /// What a matcher is held against.
 pub(crate) struct Sight<'a> {
-    pub(crate) screen: &'a Screen,
-    pub(crate) transcript: Option<&'a Transcript>,
+    pub(crate) scene: Scene<'a>,
     pub(crate) mark: &'a Mark,
-    /// How long nothing was printed or typed.
-    pub(crate) quiet: Duration,
-    /// How much of that since the wait began.
+    /// How much of its quiet is since the wait began.
     pub(crate) stable: Duration,
-    pub(crate) ended: bool,
-    pub(crate) texts: &'a Texts,
-}
-
-/// The texts of one turn, made when the first matcher wants them and shared by all.
-#[derive(Debug, Default)]
-pub(crate) struct Texts {
-    screen: OnceCell<String>,
-    contents: OnceCell<String>,
 }
 
 /// That a matcher holds, and by what: the same tree, of what held.
@@ -198,13 +184,13 @@ impl Matcher {
     pub(crate) fn holds(&self, sight: &Sight<'_>) -> Option<Outcome> {
         match self {
             Matcher::Text(pattern, area) => pattern.look(*area, sight),
-            Matcher::Idle(quiet) => (sight.quiet >= *quiet).then_some(Outcome::Idle),
+            Matcher::Idle(quiet) => (sight.scene.quiet >= *quiet).then_some(Outcome::Idle),
             Matcher::Stable(quiet) => (sight.stable >= *quiet).then_some(Outcome::Idle),
             Matcher::Cursor(row, col) => {
-                let cursor = sight.screen.cursor();
+                let cursor = sight.scene.screen.cursor();
                 ((cursor.row, cursor.col) == (*row, *col)).then_some(Outcome::Cursor)
             }
-            Matcher::Exit => sight.ended.then_some(Outcome::Exit),
+            Matcher::Exit => sight.scene.end.is_some().then_some(Outcome::Exit),
             Matcher::Any(parts) => parts
                 .iter()
                 .enumerate()
@@ -267,12 +253,12 @@ impl Matcher {
 
 impl Pattern {
     fn look(&self, area: Area, sight: &Sight<'_>) -> Option<Outcome> {
-        let (screen, texts) = (sight.screen, sight.texts);
+        let scene = sight.scene;
         match area {
-            Area::Screen => self.find(texts.screen.get_or_init(|| screen.text())),
-            Area::Contents => self.find(texts.contents.get_or_init(|| screen.contents())),
-            Area::Output => self.find(&sight.mark.output(screen)),
-            Area::Transcript(chars) => self.find(sight.transcript?.tail(chars)),
+            Area::Screen => self.find(scene.text()),
+            Area::Contents => self.find(scene.contents()),
+            Area::Output => self.find(&sight.mark.output(scene.screen)),
+            Area::Transcript(chars) => self.find(scene.transcript?.tail(chars)),
         }
     }
 

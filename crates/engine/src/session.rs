@@ -10,6 +10,7 @@
 //! Invariant: a byte is in the holder's log before anybody can see it.
 
 mod absent;
+mod ahead;
 mod end;
 mod keyboard;
 mod output;
@@ -30,6 +31,7 @@ use greenroom_screen::{Filter, Screen, Wrap};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio::time::Instant;
 
+use crate::Texts;
 use crate::engine::House;
 use crate::event::HouseEvent;
 use crate::info::Face;
@@ -41,6 +43,7 @@ use crate::relink::relink;
 use crate::{Attach, ClientId, Error, Event, Scene, Subscription, SubscriptionId, Transcript};
 
 use self::absent::Absent;
+use self::ahead::Ahead;
 pub(crate) use self::keyboard::Keyboard;
 use self::save::Saves;
 use self::tap::Taps;
@@ -51,8 +54,8 @@ pub(crate) use self::absent::expecting;
 pub(crate) use self::save::{Kept, pack, unpack};
 pub use self::tap::Offer;
 pub(crate) use self::tap::TapWanted;
-pub(crate) use self::waits::Wait;
 pub use self::waits::Waited;
+pub(crate) use self::waits::{Looker, Wait};
 
 /// How many messages one turn takes. More would make output wait behind a busy client.
 const TURN_MAX: usize = 64;
@@ -167,6 +170,7 @@ pub(crate) struct Session {
     answered: Offset,
     viewers: Viewers,
     taps: Taps,
+    ahead: Ahead,
     marks: Marks,
     waits: Waits,
     saves: Saves,
@@ -205,6 +209,7 @@ pub(crate) struct Beginning {
 enum Wake {
     Asked,
     Link,
+    Ahead,
     Keyboard,
     Time,
     Stop,
@@ -228,6 +233,7 @@ impl Session {
             answered: hello.answered,
             viewers: Viewers::new(drained),
             taps: Taps::default(),
+            ahead: Ahead::default(),
             waits: Waits::default(),
             marks: Marks::default(),
             held: Vec::new(),
@@ -256,9 +262,15 @@ impl Session {
     pub(crate) async fn run(mut self, mut inbox: mpsc::Receiver<Msg>) {
         let mut turn = Vec::with_capacity(TURN_MAX);
         let end = loop {
-            match self.wake(&mut inbox, &mut turn).await {
+            let wake = self.wake(&mut inbox, &mut turn).await;
+            let heard = match wake {
+                Wake::Ahead => self.look_ahead().map(|()| None),
+                Wake::Link => self.hear(),
+                Wake::Asked | Wake::Keyboard | Wake::Time | Wake::Stop => Ok(None),
+            };
+            match wake {
                 Wake::Asked => turn.drain(..).for_each(|msg| self.apply(msg)),
-                Wake::Link => match self.hear() {
+                Wake::Link | Wake::Ahead => match heard {
                     Ok(None) => {}
                     Ok(Some(status)) => break crate::End::Exited(status),
                     Err(error) => {
@@ -276,6 +288,7 @@ impl Session {
                 Wake::Stop => return,
             }
             self.end_turn();
+            self.mind_ahead();
             if self.heard >= LONG_TURN {
                 // There may always be more to hear; others have a turn first.
                 tokio::task::yield_now().await;
@@ -288,10 +301,9 @@ impl Session {
     /// Waits until there is something to do.
     async fn wake(&mut self, inbox: &mut mpsc::Receiver<Msg>, turn: &mut Vec<Msg>) -> Wake {
         let deadline = self.deadline();
-        let waited_for = self.viewers.is_blocked(self.options.lag_bytes) || self.waits_for_absent();
         // Who wants an end of it must not wait for somebody who does not read: all that can still
         // come is what the holder has.
-        let reading = !waited_for || !self.killers.is_empty();
+        let reading = !self.is_waited_for() || !self.killers.is_empty();
         // Nobody is answered before everything printed so far has been taken.
         let caught_up = self.is_caught_up();
         let time = async {
@@ -305,11 +317,17 @@ impl Session {
                 if count == 0 { Wake::Stop } else { Wake::Asked }
             }
             _ = self.link.ready(reading) => Wake::Link,
+            () = self.ahead.readable(), if reading => Wake::Ahead,
             () = self.keyboard.writable() => Wake::Keyboard,
             () = self.viewers.drained() => Wake::Time,
             () = moment(&mut self.eager) => Wake::Time,
             () = time => Wake::Time,
         }
+    }
+
+    /// Whether the program waits for a client.
+    fn is_waited_for(&self) -> bool {
+        self.viewers.is_blocked(self.options.lag_bytes) || self.waits_for_absent()
     }
 
     /// Whether everything was taken that had been printed when this daemon came.
@@ -326,6 +344,7 @@ impl Session {
             self.waits.due(self.active, self.turned),
             self.saves.due(),
             self.absent_due(),
+            self.ahead.due(),
             updating.map(|since| since + SYNC_BOUND),
         ]
         .into_iter()
@@ -413,7 +432,8 @@ impl Session {
     /// Shows the session to whoever asked to look.
     fn show_looks(&mut self, now: Instant) {
         let looks = std::mem::take(&mut self.held);
-        let scene = self.scene(now);
+        let texts = Texts::default();
+        let scene = self.scene(now, &texts);
         looks.into_iter().for_each(|look| look(scene));
     }
 

@@ -10,10 +10,11 @@ use tokio::sync::mpsc::error::SendError;
 use tokio::sync::{OwnedSemaphorePermit, oneshot, watch};
 use tokio::time::Instant;
 
+use crate::Texts;
 use crate::create::check_name;
 use crate::engine::{Engine, Entry, Past};
 use crate::event::HouseEvent;
-use crate::session::{Handle, Kept, Look, Msg, Offer, Reply, TapWanted, Wait, unpack};
+use crate::session::{Handle, Kept, Look, Looker, Msg, Offer, Reply, TapWanted, Wait, unpack};
 use crate::{Attach, Caller, Error, Matcher, Scene, Subscription, SubscriptionId, Typed, Waited};
 
 /// The longest wait: a day. Who wants more asks again.
@@ -256,52 +257,29 @@ impl Engine {
         }
     }
 
-    /// Waits for something to happen.
+    /// Waits for something to happen, after an offset if one is given, and looks in the very turn in which
+    /// it does.
     ///
     /// # Errors
     /// The time is over, or the session ends without it.
-    pub async fn wait(
+    pub async fn wait<T: Send + 'static>(
         &self,
         id: SessionId,
         matcher: Matcher,
         timeout: Option<Duration>,
         after: Option<Offset>,
-    ) -> Result<Waited, Error> {
-        self.wait_looking(id, matcher, timeout, after, None).await
-    }
-
-    /// Waits for something to happen, and looks in the very turn in which it does.
-    ///
-    /// # Errors
-    /// The time is over, or the session ends without it.
-    pub async fn wait_and_look<T: Send + 'static>(
-        &self,
-        id: SessionId,
-        matcher: Matcher,
-        timeout: Option<Duration>,
-        look: impl FnOnce(Scene<'_>) -> T + Send + 'static,
-    ) -> Result<(Waited, T), Error> {
-        let (reply, answer) = oneshot::channel();
-        let look: Look = Box::new(move |scene: Scene<'_>| drop(reply.send(look(scene))));
-        let waited = self.wait_looking(id, matcher, timeout, None, Some(look)).await?;
-        Ok((waited, answer.await.map_err(|_| Error::Ended(id))?))
-    }
-
-    async fn wait_looking(
-        &self,
-        id: SessionId,
-        matcher: Matcher,
-        timeout: Option<Duration>,
-        after: Option<Offset>,
-        look: Option<Look>,
-    ) -> Result<Waited, Error> {
+        look: impl FnOnce(&Waited, Scene<'_>) -> T + Send + 'static,
+    ) -> Result<T, Error> {
         if !matcher.is_modest() {
             return Err(Error::Invalid("too many matchers in one wait".to_owned()));
         }
         let until = Some(Instant::now() + timeout.unwrap_or(MAX_WAIT).min(MAX_WAIT));
         match self.entry(id)? {
             Entry::Living(_) => {
-                let wait = |reply| Msg::Wait(Wait { matcher, until, look, reply }, after);
+                let wait = |reply| {
+                    let waiter = Box::new(Looker { reply, look });
+                    Msg::Wait(Wait { matcher, until, waiter }, after)
+                };
                 self.ask(id, wait).await
             }
             Entry::Ended(past) => self.wait_ended(id, &past, &matcher, look).await,
@@ -373,7 +351,7 @@ impl Engine {
         if let Some(look) = late {
             let Entry::Ended(past) = self.entry(id)? else { return Err(Error::Ended(id)) };
             let kept = self.past_kept(id, &past).await?;
-            look(past.scene(&kept));
+            look(past.scene(&kept, &Texts::default()));
         }
         answer.await.map_err(|_| Error::Ended(id))
     }

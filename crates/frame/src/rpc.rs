@@ -8,6 +8,7 @@
 #[cfg(test)]
 mod tests;
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// What is not JSON, or not a request.
@@ -148,7 +149,7 @@ pub fn request(id: u64, method: &str, params: &Value) -> Vec<u8> {
 
 /// The bytes of a response that says what the request gave.
 #[must_use]
-pub fn response(id: &Value, result: &Value) -> Vec<u8> {
+pub fn response(id: &Value, result: &(impl Serialize + ?Sized)) -> Vec<u8> {
     let mut bytes = answer(id, br#","result":"#);
     write(&mut bytes, result);
     bytes.push(b'}');
@@ -191,7 +192,7 @@ fn answer(id: &Value, next: &[u8]) -> Vec<u8> {
 }
 
 /// Adds a value as JSON, straight into the bytes: a result can be megabytes of text.
-fn write(bytes: &mut Vec<u8>, value: &Value) {
+fn write(bytes: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
     let before = bytes.len();
     // Neither a vector nor a value gives an error; should that change, the message stays JSON.
     if serde_json::to_writer(&mut *bytes, value).is_err() {

@@ -121,6 +121,14 @@ impl Link {
         !self.deaf && (!self.queue.is_empty() || output || ended || self.tap_due)
     }
 
+    /// The daemon has seen output up to here by itself, of what there is.
+    pub(crate) fn skip_to(&mut self, seen: Offset) {
+        // What was begun is sent whole.
+        if self.output.is_none() && !self.ended_queued {
+            self.next = self.next.max(seen);
+        }
+    }
+
     /// Sends the tap when its turn comes.
     pub(crate) fn owe_tap(&mut self) {
         self.tap_due = true;

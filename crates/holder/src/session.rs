@@ -33,6 +33,10 @@ const LAST_READS: usize = 1 << 10;
 /// How often the pipe is read to have all that was in it: a read takes one of its sixteen pieces at least.
 const PULLED: usize = 16;
 
+/// For how long the terminal is left to the daemon before it is looked whether something lies there: one
+/// that was stopped must not stop the program as well.
+const LEFT: Duration = Duration::from_secs(5);
+
 /// A session, as its holder knows it.
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -48,6 +52,8 @@ pub(crate) struct Session {
     pub(crate) master: Master,
     /// Through which the terminal is read, once others may read it, too.
     intake: Option<Intake>,
+    /// Until when the terminal is left to the daemon, which looks at it by itself.
+    left: Option<Instant>,
     /// Held while the child lives, so that a moment in which nobody has the terminal open is not
     /// taken for its end.
     slave: Option<OwnedFd>,
@@ -95,6 +101,7 @@ impl Session {
             keep_bytes: spawn.keep_bytes.max(1),
             master,
             intake: None,
+            left: None,
             slave: Some(slave),
             child,
             life: Life::Running,
@@ -114,7 +121,7 @@ impl Session {
                 break;
             }
         }
-        self.link = None;
+        (self.link, self.left) = (None, None);
         // Somebody may have seen what lies in the pipe: the new daemon hears of it as of the past.
         self.read_pulled();
         self.trim();
@@ -140,6 +147,11 @@ impl Session {
             link.owe_tap();
         }
         self.link = Some(link);
+    }
+
+    /// Whether the terminal is to be waited for.
+    pub(crate) fn watches(&self) -> bool {
+        self.left.is_none() && self.reads()
     }
 
     /// Whether the terminal is to be read: it has not ended, and there is room.
@@ -179,7 +191,8 @@ impl Session {
             Life::Draining { quiet, at_last, .. } if self.reads() => Some(*quiet.min(at_last)),
             Life::Draining { .. } | Life::Running | Life::Ended(_) => None,
         };
-        drained.into_iter().chain(self.killing.as_ref().map(Killing::deadline)).min()
+        let killing = self.killing.as_ref().map(Killing::deadline);
+        [drained, killing, self.left].into_iter().flatten().min()
     }
 
     /// Reads what the child wrote, up to one message's worth.
@@ -233,6 +246,8 @@ impl Session {
     /// nonsense is dropped, and nothing else.
     pub(crate) fn receive(&mut self) -> bool {
         let Some(mut link) = self.link.take() else { return false };
+        // With the daemon gone the terminal is ours again.
+        let mut left = self.left.take();
         let Ok(received) = link.receive() else { return false };
         // The daemon may have seen what lies in the pipe, and speak of that.
         self.read_pulled();
@@ -242,6 +257,10 @@ impl Session {
                     if self.tap() {
                         link.owe_tap();
                     }
+                }
+                Ok(Some(ToHolder::Ahead { seen, looks })) => {
+                    link.skip_to(seen.min(self.log.end()));
+                    left = looks.then(|| Instant::now() + LEFT);
                 }
                 Ok(Some(message)) => {
                     if !self.apply(message) {
@@ -253,6 +272,7 @@ impl Session {
             }
         }
         self.link = Some(link);
+        self.left = left.filter(|_| matches!(self.life, Life::Running));
         self.trim();
         received
     }
@@ -269,7 +289,7 @@ impl Session {
     /// Does what a message asks. False if it makes no sense here.
     fn apply(&mut self, message: ToHolder) -> bool {
         match message {
-            ToHolder::Spawn(_) | ToHolder::Tap => return false,
+            ToHolder::Spawn(_) | ToHolder::Tap | ToHolder::Ahead { .. } => return false,
             ToHolder::Resize(size) => {
                 if self.master.resize(size).is_ok() {
                     self.size = size;
@@ -368,11 +388,16 @@ impl Session {
         }
         let now = Instant::now();
         self.life = Life::Draining { status, quiet: now + QUIET, at_last: now + QUIET_AT_LAST };
-        self.slave = None;
+        (self.slave, self.left) = (None, None);
     }
 
     /// Does what is due.
     pub(crate) fn tick(&mut self, now: Instant) {
+        if self.left.is_some_and(|left| now >= left) {
+            let (end, idle) = (self.log.end(), now + LEFT);
+            self.read();
+            self.left = (self.log.end() == end).then_some(idle);
+        }
         if let Some(killing) = &mut self.killing
             && !killing.go_on(now)
         {

@@ -107,7 +107,7 @@ impl Holder {
             let out = if self.session.is_behind() { PollFlags::OUT } else { PollFlags::empty() };
             fds[2] = wait(link.as_fd(), PollFlags::IN | out);
         }
-        if self.session.reads() && self.stands_back.is_none() {
+        if self.session.watches() && self.stands_back.is_none() {
             fds[3] = wait(self.session.master.as_fd(), PollFlags::IN);
             if let Some(pulled) = self.session.pulled() {
                 fds[4] = wait(pulled, PollFlags::IN);

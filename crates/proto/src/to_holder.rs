@@ -42,6 +42,14 @@ pub enum ToHolder {
     /// Let others read the terminal beside you: answer with [`Tap`](crate::FromHolder::Tap). A
     /// holder of before knows nothing of it and does not answer.
     Tap,
+    /// The daemon has seen output up to here in the pipe, so that it need not be sent. Whether it goes on
+    /// to look for what comes next by itself: the holder does not, then.
+    Ahead {
+        /// Up to where it has seen.
+        seen: Offset,
+        /// Whether it goes on.
+        looks: bool,
+    },
 }
 
 const SPAWN: u8 = 1;
@@ -53,6 +61,7 @@ const CHECKPOINT: u8 = 6;
 const ANSWERED: u8 = 7;
 const RELEASE: u8 = 8;
 const TAP: u8 = 9;
+const AHEAD: u8 = 10;
 
 impl ToHolder {
     /// Appends the message.
@@ -74,6 +83,10 @@ impl ToHolder {
             }
             ToHolder::Answered(at) => writer.u64(at.0),
             ToHolder::Release | ToHolder::Tap => {}
+            ToHolder::Ahead { seen, looks } => {
+                writer.u64(seen.0);
+                writer.u8(u8::from(*looks));
+            }
         }
         writer.end();
     }
@@ -89,6 +102,7 @@ impl ToHolder {
             ToHolder::Answered(_) => ANSWERED,
             ToHolder::Release => RELEASE,
             ToHolder::Tap => TAP,
+            ToHolder::Ahead { .. } => AHEAD,
         }
     }
 
@@ -110,6 +124,7 @@ impl ToHolder {
             ANSWERED => ToHolder::Answered(Offset(reader.u64()?)),
             RELEASE => ToHolder::Release,
             TAP => ToHolder::Tap,
+            AHEAD => ToHolder::Ahead { seen: Offset(reader.u64()?), looks: reader.u8()? != 0 },
             _ => return Ok(None),
         }))
     }

@@ -14,7 +14,7 @@
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::time::Duration;
@@ -59,7 +59,7 @@ struct Place {
     turn: AtomicU64,
     /// The offset of the first byte in the pipe.
     at: AtomicU64,
-    /// How many bytes were taken out last, if they are few.
+    /// How many of the bytes that were taken out last are here.
     recent: AtomicU64,
     /// These bytes.
     bytes: [AtomicU64; RECENT / WORD],
@@ -192,15 +192,20 @@ impl Intake {
 }
 
 impl Place {
-    /// Shows bytes that were taken out, if they are few.
+    /// Shows the last bytes that were taken out: these, and those before them as far as there is room.
     fn show(&self, taken: &[u8]) {
-        let few = if taken.len() <= RECENT { taken } else { &[] };
-        for (word, bytes) in self.bytes.iter().zip(few.chunks(WORD)) {
+        let mut recent = Vec::with_capacity(2 * RECENT);
+        if taken.len() < RECENT {
+            self.shown(&mut recent);
+        }
+        recent.extend_from_slice(&taken[taken.len().saturating_sub(RECENT)..]);
+        let recent = &recent[recent.len().saturating_sub(RECENT)..];
+        for (word, bytes) in self.bytes.iter().zip(recent.chunks(WORD)) {
             let mut whole = [0; WORD];
             whole[..bytes.len()].copy_from_slice(bytes);
             word.store(u64::from_ne_bytes(whole), Ordering::Relaxed);
         }
-        self.recent.store(few.len() as u64, Ordering::Relaxed);
+        self.recent.store(recent.len() as u64, Ordering::Relaxed);
     }
 
     /// Appends the bytes that are shown, and says how many.
@@ -320,6 +325,12 @@ impl AsFd for Tap {
     }
 }
 
+impl AsRawFd for Tap {
+    fn as_raw_fd(&self) -> RawFd {
+        self.terminal.as_raw_fd()
+    }
+}
+
 /// Who types into a terminal that others type into as well.
 ///
 /// A lock of the system's: it goes with who holds it, whatever becomes of them.
@@ -410,10 +421,35 @@ mod tests {
         seen.clear();
         assert_eq!(tap.peek(&mut seen).unwrap(), Some(Offset(100)));
         assert_eq!(seen, b"one two!", "what was taken out last is shown, too");
-        drop(slave);
         assert_eq!(intake.read(&master, &mut log).unwrap(), 1);
+        seen.clear();
+        assert_eq!(tap.peek(&mut seen).unwrap(), Some(Offset(100)));
+        assert_eq!(seen, b"one two!", "and what was taken out before that");
+        drop(slave);
         assert_eq!(intake.read(&master, &mut log).unwrap(), 0);
         assert_eq!(log, b"one two!");
+    }
+
+    #[test]
+    fn of_what_was_taken_out_the_last_is_shown() {
+        let (master, slave) = raw_terminal();
+        let intake = Intake::new(&master, Offset::START).unwrap();
+        let mut tap = tap_of(&master, &intake);
+        let mut printed = Vec::new();
+        for length in [1, 7, 300, 9, 300, 511, 512, 513, 2000, 3] {
+            let bytes: Vec<u8> = (0..length).map(|it| b'a' + (it % 26) as u8).collect();
+            rustix::io::write(&slave, &bytes).unwrap();
+            printed.extend_from_slice(&bytes);
+            let mut log = Vec::with_capacity(4096);
+            while log.len() < length {
+                intake.read(&master, &mut log).unwrap();
+            }
+            let mut seen = Vec::new();
+            let at = tap.peek(&mut seen).unwrap().unwrap();
+            let from = printed.len().saturating_sub(RECENT);
+            assert_eq!(at, Offset(from as u64));
+            assert!(seen == printed[from..], "after {length}");
+        }
     }
 
     #[test]

@@ -46,6 +46,8 @@ pub(super) struct Direct {
     looks: Option<Instant>,
     /// Whether it is looked for where it comes first, not only where all comes.
     ahead: bool,
+    /// How long after the key it is looked for though nothing happens, next time.
+    looked: Duration,
     /// It was drawn, and the daemon has not told of it yet.
     drawn: bool,
     /// When the daemon is told in any case.
@@ -65,6 +67,7 @@ impl Direct {
             fits: true,
             looks: None,
             ahead: false,
+            looked: HUSH,
             drawn: false,
             tells: None,
             untold: Vec::new(),
@@ -87,6 +90,7 @@ impl Direct {
         }
         self.untold.extend_from_slice(&bytes[..typed]);
         (self.looks, self.ahead, self.drawn) = (Some(now + ECHO), true, false);
+        self.looked = HUSH;
         self.tells.get_or_insert(now + HUSH);
         typed
     }
@@ -136,9 +140,24 @@ impl Direct {
             .map(|tap| tap.as_fd())
     }
 
+    /// Whether the echo ought to have come: the holder may have been faster, and show it.
+    pub(super) fn is_late(&mut self, now: Instant) -> bool {
+        let late = self.late().is_some_and(|it| now >= it);
+        if late {
+            self.looked *= 2;
+        }
+        late
+    }
+
+    /// When to look though nothing happens: ever less often.
+    fn late(&self) -> Option<Instant> {
+        let looks = self.looks.filter(|_| !self.drawn)?;
+        looks.checked_sub(ECHO).map(|typed| typed + self.looked)
+    }
+
     /// When there is something to do though nothing happens.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        self.looks.into_iter().chain(self.tells).min()
+        self.looks.into_iter().chain(self.tells).chain(self.late()).min()
     }
 
     /// What was printed, if it can be drawn at once.

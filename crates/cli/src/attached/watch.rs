@@ -178,7 +178,7 @@ impl Watcher<'_> {
             {
                 return Ok(left);
             }
-            if ready.tap
+            if (ready.tap || self.direct.is_late(now))
                 && let Some(bytes) = self.direct.look(&mut self.link)
             {
                 self.writer.push(bytes);

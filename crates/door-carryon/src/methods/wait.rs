@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use greenroom_engine::{Area, Matcher, Pattern, Waited};
+use greenroom_engine::{Area, Matcher, Pattern, Scene, Waited};
 use greenroom_model::ExitStatus;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::Answer;
 use crate::connection::Connection;
@@ -21,28 +22,50 @@ pub(super) async fn wait(it: Arc<Connection>, params: Params) -> Result<Answer, 
     let matcher = from_wire(wanted, 0)?;
     let timeout = params.number("timeoutMs").map(Duration::from_millis);
     let after = params.offset("after");
-    let waited = it.door.engine.wait(info.id, matcher, timeout, after).await?;
-    Ok(to_wire(waited).into())
+    // Not kept by a wait that nobody waits for any more.
+    let (connection, asked) = (Arc::downgrade(&it), params.1);
+    let answer_now = move |waited: &Waited, scene: Scene<'_>| {
+        let matched = Matched::of(waited, scene);
+        let told = connection.upgrade().is_some_and(|it| it.answer_now(&asked, &matched));
+        if told { Ok(Value::Null) } else { serde_json::to_value(&matched) }
+    };
+    let answer = it.door.engine.wait(info.id, matcher, timeout, after, answer_now).await?;
+    Ok(answer.unwrap_or_default().into())
 }
 
-fn to_wire(waited: Waited) -> Value {
-    let mut answer = json!({
-        "matched": true,
-        "offset": waited.offset.0,
-        "screen": waited.screen,
-    });
-    if let Some(index) = waited.outcome.index() {
-        answer["index"] = index.into();
+/// What is told of a wait that holds. Written as it is: somebody waits for it.
+#[derive(Serialize)]
+struct Matched<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<usize>,
+    matched: bool,
+    offset: u64,
+    screen: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signal: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+}
+
+impl<'a> Matched<'a> {
+    fn of(waited: &'a Waited, scene: Scene<'a>) -> Matched<'a> {
+        let (code, signal) = match waited.ended {
+            Some(ExitStatus::Code(code)) => (Some(code), None),
+            Some(ExitStatus::Signal(signal)) => (None, Some(signal)),
+            None => (None, None),
+        };
+        Matched {
+            code,
+            index: waited.outcome.index(),
+            matched: true,
+            offset: waited.offset.0,
+            screen: scene.text(),
+            signal,
+            text: waited.outcome.text(),
+        }
     }
-    if let Some(text) = waited.outcome.text() {
-        answer["text"] = text.into();
-    }
-    match waited.ended {
-        Some(ExitStatus::Code(code)) => answer["code"] = code.into(),
-        Some(ExitStatus::Signal(signal)) => answer["signal"] = signal.into(),
-        None => {}
-    }
-    answer
 }
 
 fn from_wire(value: &Value, depth: usize) -> Result<Matcher, RpcError> {

@@ -235,11 +235,11 @@ impl Waiting {
         let (matched, state) = loop {
             changes.borrow_and_update();
             let left = until.saturating_duration_since(Instant::now());
-            let waited = it.door.wait(live.session, &tree, left, |scene| {
+            let waited = it.door.wait(live.session, &tree, left, |matched, scene| {
                 let tail = scene.transcript.map_or("", |it| it.tail(TRANSCRIPT_TAIL)).to_owned();
-                (scene.quiet, scene.screen.contents(), tail)
+                (matched, scene.quiet, scene.contents().to_owned(), tail)
             });
-            let (matched, (quiet, screen, transcript)) = waited.await?;
+            let (matched, quiet, screen, transcript) = waited.await?;
             let matched = without_secrets(matched, policy.as_ref(), &[&screen, &transcript]);
             let stable_ms = u64::try_from(quiet.as_millis()).unwrap_or(u64::MAX);
             let state = it.door.classify(live, Some(stable_ms)).await?;

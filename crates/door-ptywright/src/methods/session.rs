@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use greenroom_engine::{New, Program};
+use greenroom_engine::redact::Redaction;
+use greenroom_engine::{New, Program, Scene};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -205,43 +206,70 @@ struct Wait {
 }
 
 pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
-    let began = Instant::now();
     let policy = params.read::<Wish>()?.policy()?;
-    let wanted: Wanted = params.read()?;
     let Wait { session, matcher, timeout_ms } = params.read()?;
     let door = &it.door;
     let id = door.session(&session)?;
     let tree = Tree::from_wire(&matcher)?;
+    let evidence = Evidence {
+        began: Instant::now(),
+        policy: policy.clone(),
+        wanted: params.read()?,
+        wait_id: params.named.id().map(str::to_owned),
+        pixels: door.sessions.pixels(id),
+    };
     door.engine.transcribe(id, TRANSCRIPT_CHARS).await?;
     let timeout = Duration::from_millis(timeout_ms.unwrap_or(TIMEOUT_MS));
-    let taken = wanted.clone();
-    let waiting = door.wait(id, &tree, timeout, move |scene| {
-        let tail = scene.transcript.map_or("", |it| it.tail(TAIL_CHARS)).to_owned();
-        (Shot::take(scene, &taken), tail, scene.end)
+    // Not kept by a wait that nobody waits for any more.
+    let (connection, asked) = (Arc::downgrade(it), params.asked.clone());
+    let waiting = door.wait(id, &tree, timeout, move |matched, scene| {
+        let answer = evidence.answer(matched, scene);
+        let Some(it) = connection.upgrade() else { return Some(answer) };
+        if let Some(wait_id) = &evidence.wait_id {
+            it.door.cancels.forget(wait_id);
+        }
+        it.respond_now(&asked, answer)
     });
-    let (matched, (shot, tail, end)) = tokio::select! {
+    let left = tokio::select! {
         waited = waiting => waited.map_err(|error| error.hiding(policy.as_ref()))?,
         () = params.named.cancelled() => return Err(RpcError::cancelled()),
     };
-    let elapsed_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let matched = without_secrets(matched, policy.as_ref(), &[&shot.contents, &tail]);
-    let mut rest = json!({
-        "matched": true,
-        "sequence": shot.sequence,
-        "elapsed_ms": elapsed_ms,
-        "transcript_tail": shown(policy.as_ref(), &tail),
-        "outcome": matched,
-    });
-    if let Some(end) = end {
-        crate::notes::push_end(&mut rest, end);
+    Ok(left.unwrap_or_else(|| Value::Null.into()))
+}
+
+/// What is told of a wait that is over.
+struct Evidence {
+    began: Instant,
+    policy: Option<Redaction>,
+    wanted: Wanted,
+    wait_id: Option<String>,
+    pixels: Pixels,
+}
+
+impl Evidence {
+    fn answer(&self, matched: Value, scene: Scene<'_>) -> Answer {
+        let policy = self.policy.clone();
+        let tail = scene.transcript.map_or("", |it| it.tail(TAIL_CHARS));
+        let shot = Shot::take(scene, &self.wanted);
+        let elapsed_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let mut rest = json!({
+            "matched": true,
+            "sequence": shot.sequence,
+            "elapsed_ms": elapsed_ms,
+            "transcript_tail": shown(policy.as_ref(), tail),
+            "outcome": without_secrets(matched, policy.as_ref(), &[&shot.contents, tail]),
+        });
+        if let Some(end) = scene.end {
+            crate::notes::push_end(&mut rest, end);
+        }
+        if let Some(wait_id) = &self.wait_id {
+            rest["wait_id"] = wait_id.as_str().into();
+        }
+        let (wanted, pixels) = (self.wanted.clone(), self.pixels);
+        Answer::Later(Box::new(move || {
+            with_snapshot(&rest, shot.to_wire(&wanted, pixels, policy.as_ref()))
+        }))
     }
-    if let Some(wait_id) = params.named.id() {
-        rest["wait_id"] = wait_id.into();
-    }
-    let pixels = door.sessions.pixels(id);
-    Ok(Answer::Later(Box::new(move || {
-        with_snapshot(&rest, shot.to_wire(&wanted, pixels, policy.as_ref()))
-    })))
 }
 
 /// An object with a snapshot that is written already.

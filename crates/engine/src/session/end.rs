@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::{Msg, Session, pack};
+use crate::Texts;
 use crate::archive::{EndedRecord, LivingRecord};
 use crate::encore::Encore;
 use crate::engine::House;
@@ -47,8 +48,9 @@ impl Session {
         self.house.ended(record.clone(), &self.face.get(), encore.clone());
         drop(inbox);
         let mut waits = std::mem::take(&mut self.waits);
-        let scene = Scene { end: Some(end), ..self.scene(Instant::now()) };
-        waits.end(scene, end, || match end {
+        let texts = Texts::default();
+        let scene = Scene { end: Some(end), ..self.scene(Instant::now(), &texts) };
+        waits.end(scene, || match end {
             End::Exited(_) => Error::Ended(id),
             End::Lost => Error::Lost(id),
         });

@@ -36,7 +36,7 @@ impl Session {
     }
 
     /// Takes output, which may begin before what the screen has seen already.
-    fn output(&mut self, at: Offset, bytes: Bytes) -> Result<(), LinkError> {
+    pub(super) fn output(&mut self, at: Offset, bytes: Bytes) -> Result<(), LinkError> {
         // A holder that was met anew begins with what it has, also if it was received before.
         let known =
             usize::try_from(self.received - at).map_or(bytes.len(), |it| it.min(bytes.len()));

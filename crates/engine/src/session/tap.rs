@@ -15,6 +15,7 @@ use greenroom_model::Offset;
 use greenroom_proto::ToHolder;
 use greenroom_pty::KeyLock;
 
+use super::ahead::Ahead;
 use super::{Reply, Session};
 use crate::SubscriptionId;
 use crate::mark::{Mark, Standing};
@@ -73,13 +74,19 @@ impl Session {
     /// holder of before does not answer, and nobody waits for it.
     pub(super) fn lend_tap(&mut self, wanted: TapWanted) {
         let TapWanted { from, typed, reply } = wanted;
+        let pipe = self.tap_pipe();
+        let sees = self.viewers.sees_output(from, typed, self.screen.size());
+        let pipe = pipe.filter(|_| sees && self.keyboard.is_idle());
+        let offer = pipe.map(|pipe| Offer { terminal: self.keyboard.terminal(), pipe });
+        let _gone = reply.send(Ok(offer));
+    }
+
+    /// The pipe, if there is one; the holder is asked for it if not.
+    pub(super) fn tap_pipe(&mut self) -> Option<Arc<[OwnedFd; 4]>> {
         if self.taps.pipe.is_none() {
             self.want_tap();
         }
-        let sees = self.viewers.sees_output(from, typed, self.screen.size());
-        let pipe = self.taps.pipe.clone().filter(|_| sees && self.keyboard.is_idle());
-        let offer = pipe.map(|pipe| Offer { terminal: self.keyboard.terminal(), pipe });
-        let _gone = reply.send(Ok(offer));
+        self.taps.pipe.clone()
     }
 
     /// Asks the holder for a tap, once.
@@ -97,6 +104,7 @@ impl Session {
             Err(error) => return tracing::warn!(%error, "a terminal is not shared"),
         }
         (self.taps.pipe, self.taps.asked) = (Some(Arc::new(pipe)), true);
+        self.ahead = Ahead::default();
     }
 
     /// The holder was met anew, and may not know what it was asked.
@@ -104,6 +112,8 @@ impl Session {
         if self.taps.asked && self.taps.pipe.is_none() {
             self.link.say(&ToHolder::Tap);
         }
+        // It looks again as well.
+        self.ahead.stop();
     }
 
     /// A client typed by itself when the session stood at an offset.

@@ -5,11 +5,13 @@
 
 use greenroom_model::{ExitStatus, Offset};
 use greenroom_screen::Screen;
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::{Look, Reply, Session};
+use super::Session;
+use crate::Texts;
 use crate::mark::Mark;
-use crate::matcher::{Sight, Texts};
+use crate::matcher::Sight;
 use crate::{End, Error, Matcher, Outcome, Scene};
 
 /// How many waits a session bears. Each is looked at every turn.
@@ -22,8 +24,6 @@ pub struct Waited {
     pub outcome: Outcome,
     /// Where the output stood.
     pub offset: Offset,
-    /// What the screen showed.
-    pub screen: String,
     /// How the child ended, if it has.
     pub ended: Option<ExitStatus>,
 }
@@ -32,9 +32,40 @@ pub struct Waited {
 pub(crate) struct Wait {
     pub(crate) matcher: Matcher,
     pub(crate) until: Option<Instant>,
-    /// Looks in the turn in which it holds.
-    pub(crate) look: Option<Look>,
-    pub(crate) reply: Reply<Waited>,
+    pub(crate) waiter: Box<dyn Waiter>,
+}
+
+/// Who is told what became of a wait.
+pub(crate) trait Waiter: Send {
+    /// Whether nobody wants to know any more.
+    fn is_gone(&self) -> bool;
+
+    /// It holds; in the turn in which it does.
+    fn holds(self: Box<Self>, waited: &Waited, scene: Scene<'_>);
+
+    /// It will not.
+    fn fails(self: Box<Self>, error: Error);
+}
+
+/// Looks in the turn in which a wait holds, and tells what it saw.
+pub(crate) struct Looker<T, F> {
+    pub(crate) reply: oneshot::Sender<Result<T, Error>>,
+    pub(crate) look: F,
+}
+
+impl<T: Send, F: FnOnce(&Waited, Scene<'_>) -> T + Send> Waiter for Looker<T, F> {
+    fn is_gone(&self) -> bool {
+        self.reply.is_closed()
+    }
+
+    fn holds(self: Box<Self>, waited: &Waited, scene: Scene<'_>) {
+        let Looker { reply, look } = *self;
+        let _gone = reply.send(Ok(look(waited, scene)));
+    }
+
+    fn fails(self: Box<Self>, error: Error) {
+        let _gone = self.reply.send(Err(error));
+    }
 }
 
 /// All who wait.
@@ -52,8 +83,7 @@ struct Waiting {
 impl Waits {
     pub(super) fn add(&mut self, wait: Wait, mark: Mark) {
         if self.all.len() >= MAX_WAITS {
-            let _gone = wait.reply.send(Err(Error::Limit { what: "waits", most: MAX_WAITS }));
-            return;
+            return wait.waiter.fails(Error::Limit { what: "waits", most: MAX_WAITS });
         }
         self.all.push(Waiting { wait, mark, began: Instant::now() });
     }
@@ -79,33 +109,30 @@ impl Waits {
     }
 
     /// The child ended: every wait comes to an end, too.
-    pub(super) fn end(&mut self, scene: Scene<'_>, end: End, error: impl Fn() -> Error) {
-        let texts = Texts::default();
-        let status = match end {
-            End::Exited(status) => Some(status),
-            End::Lost => None,
-        };
+    pub(super) fn end(&mut self, scene: Scene<'_>, error: impl Fn() -> Error) {
         for Waiting { wait, mark, .. } in self.all.drain(..) {
-            match wait.matcher.holds(&last_sight(scene, &mark, &texts)) {
-                Some(outcome) => answer(wait, outcome, scene, status),
-                None => drop(wait.reply.send(Err(error()))),
+            match wait.matcher.holds(&last_sight(scene, &mark)) {
+                Some(outcome) => wait.waiter.holds(&Waited::now(outcome, scene), scene),
+                None => wait.waiter.fails(error()),
             }
         }
     }
 }
 
 /// What a wait sees of a session that has ended: nothing will ever change.
-fn last_sight<'a>(scene: Scene<'a>, mark: &'a Mark, texts: &'a Texts) -> Sight<'a> {
+fn last_sight<'a>(scene: Scene<'a>, mark: &'a Mark) -> Sight<'a> {
     let quiet = std::time::Duration::MAX;
-    let Scene { screen, transcript, .. } = scene;
-    Sight { screen, transcript, mark, quiet, stable: quiet, ended: true, texts }
+    Sight { scene: Scene { quiet, ..scene }, mark, stable: quiet }
 }
 
-fn answer(wait: Wait, outcome: Outcome, scene: Scene<'_>, ended: Option<ExitStatus>) {
-    if let Some(look) = wait.look {
-        look(scene);
+impl Waited {
+    fn now(outcome: Outcome, scene: Scene<'_>) -> Waited {
+        let ended = match scene.end {
+            Some(End::Exited(status)) => Some(status),
+            Some(End::Lost) | None => None,
+        };
+        Waited { outcome, offset: scene.screen.offset(), ended }
     }
-    let _gone = wait.reply.send(Ok(waited(outcome, scene.screen, ended)));
 }
 
 impl Session {
@@ -115,69 +142,58 @@ impl Session {
             return;
         }
         let mut waits = std::mem::take(&mut self.waits.all);
-        let (scene, texts) = (self.scene(now), Texts::default());
-        let Scene { screen, transcript, quiet, .. } = scene;
+        let texts = Texts::default();
+        let scene = self.scene(now, &texts);
         let mut index = 0;
         while let Some(Waiting { wait, mark, began }) = waits.get_mut(index) {
             let stable = now - self.active.max(*began);
-            let sight =
-                Sight { screen, transcript, mark, quiet, stable, ended: false, texts: &texts };
+            let sight = Sight { scene, mark, stable };
             let looks = self.changed || wait.matcher.is_timed();
             let outcome = if looks { wait.matcher.holds(&sight) } else { None };
             let late = wait.until.is_some_and(|until| now >= until);
-            if outcome.is_none() && !late && !wait.reply.is_closed() {
+            if outcome.is_none() && !late && !wait.waiter.is_gone() {
                 if wait.matcher.forgets() {
-                    mark.advance(screen);
+                    mark.advance(scene.screen);
                 }
                 index += 1;
                 continue;
             }
             let Waiting { wait, .. } = waits.swap_remove(index);
             match outcome {
-                Some(outcome) => answer(wait, outcome, scene, None),
-                None => drop(wait.reply.send(Err(Error::Timeout { screen: screen.text() }))),
+                Some(outcome) => wait.waiter.holds(&Waited::now(outcome, scene), scene),
+                None => wait.waiter.fails(Error::Timeout { screen: scene.text().to_owned() }),
             }
         }
         self.waits.all = waits;
     }
 
     /// What can be seen now.
-    pub(super) fn scene(&self, now: Instant) -> Scene<'_> {
+    pub(super) fn scene<'a>(&'a self, now: Instant, texts: &'a Texts) -> Scene<'a> {
         Scene {
             screen: &self.screen,
             transcript: self.transcript.as_ref(),
             sequence: self.sequence(),
             quiet: now - self.active,
             end: None,
+            texts,
         }
     }
 }
 
-fn waited(outcome: Outcome, screen: &Screen, ended: Option<ExitStatus>) -> Waited {
-    Waited { outcome, offset: screen.offset(), screen: screen.text(), ended }
-}
-
 impl crate::Engine {
     /// A wait on a session that has ended: it holds now or never.
-    pub(crate) async fn wait_ended(
+    pub(crate) async fn wait_ended<T>(
         &self,
         id: greenroom_model::SessionId,
         past: &crate::engine::Past,
         matcher: &Matcher,
-        look: Option<Look>,
-    ) -> Result<Waited, Error> {
+        look: impl FnOnce(&Waited, Scene<'_>) -> T,
+    ) -> Result<T, Error> {
         let kept = self.past_kept(id, past).await?;
-        let ended = match past.info.state {
-            crate::State::Ended(End::Exited(status), _) => Some(status),
-            crate::State::Ended(End::Lost, _) | crate::State::Running => None,
-        };
-        let scene = past.scene(&kept);
         let (mark, texts) = (Mark::beginning(), Texts::default());
-        let sight = last_sight(scene, &mark, &texts);
-        let outcome = matcher.holds(&sight).ok_or(Error::Ended(id))?;
-        if let Some(look) = look {
-            look(scene);
-        }
-        Ok(waited(outcome, &kept.screen, ended))
+        let scene = past.scene(&kept, &texts);
+        let held = matcher.holds(&last_sight(scene, &mark));
+        let outcome = held.ok_or(Error::Ended(id))?;
+        Ok(look(&Waited::now(outcome, scene), scene))
     }
 }

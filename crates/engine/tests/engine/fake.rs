@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use greenroom_engine::{
     Archive, ArchiveError, AuditEntry, Caller, Done, EndedRecord, Engine, Event, LivingRecord,
-    Options, Rights, SizePolicy, Subscription,
+    Options, Rights, Scene, SizePolicy, Subscription, Waited,
 };
 use greenroom_model::{ExitStatus, Offset, SessionId, Size};
 use greenroom_proto::{Decoder, Description, FromHolder, Hello, ToHolder};
@@ -302,4 +302,9 @@ impl Viewer {
             self.take(&next(subscription).await);
         }
     }
+}
+
+/// What a wait came to.
+pub(crate) fn told(waited: &Waited, _: Scene<'_>) -> Waited {
+    waited.clone()
 }

@@ -7,7 +7,7 @@ use greenroom_engine::{Area, Attach, Caller, ErrorKind, Matcher, Pattern, Rights
 use greenroom_model::Offset;
 use greenroom_proto::ToHolder;
 
-use crate::fake::{ID, World, size};
+use crate::fake::{ID, World, size, told};
 
 #[tokio::test]
 async fn keys_are_encoded_as_the_program_asked() {
@@ -107,7 +107,7 @@ async fn a_wait_begins_where_something_was_typed_though_that_is_told_later() {
     world.engine.typed(&world.caller, ID, seen.id, typed).await.unwrap();
     let wait = |text: &str| {
         let matcher = Matcher::Text(Pattern::literal(text, false).unwrap(), Area::Output);
-        world.engine.wait(ID, matcher, Some(Duration::from_millis(50)), None)
+        world.engine.wait(ID, matcher, Some(Duration::from_millis(50)), None, told)
     };
     assert!(wait("done").await.is_ok());
     assert_eq!(wait("make").await.unwrap_err().kind(), ErrorKind::Timeout, "it is an echo");

@@ -5,7 +5,7 @@ use greenroom_engine::{Attach, ErrorKind, Event, HouseEvent, Matcher, Pattern, S
 use greenroom_model::{ExitStatus, Offset};
 use greenroom_proto::ToHolder;
 
-use crate::fake::{Begin, ID, Viewer, World, next, size};
+use crate::fake::{Begin, ID, Viewer, World, next, size, told};
 
 async fn checkpoint(world: &mut World) -> (Offset, Offset, Bytes) {
     world
@@ -88,14 +88,14 @@ async fn a_holder_goes_only_when_its_session_is_kept() {
     *world.archive.full.lock().unwrap() = true;
     world.prints("bye");
     world.ends(ExitStatus::Signal(9));
-    let exit = world.engine.wait(ID, Matcher::Exit, None, None).await.unwrap();
+    let exit = world.engine.wait(ID, Matcher::Exit, None, None, told).await.unwrap();
     assert_eq!(exit.ended, Some(ExitStatus::Signal(9)));
     assert!(world.archive.ended.lock().unwrap().is_empty());
     *world.archive.full.lock().unwrap() = false;
     world.hears(|message| (message == ToHolder::Release).then_some(())).await;
     assert_eq!(world.archive.ended.lock().unwrap().len(), 1);
     let late = Matcher::Text(Pattern::literal("more", false).unwrap(), Default::default());
-    let error = world.engine.wait(ID, late, None, None).await.unwrap_err();
+    let error = world.engine.wait(ID, late, None, None, told).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Ended);
 }
 

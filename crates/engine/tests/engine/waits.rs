@@ -5,7 +5,7 @@ use std::time::Duration;
 use greenroom_engine::{Area, ErrorKind, Matcher, Pattern, Typed};
 use greenroom_model::{ExitStatus, Offset};
 
-use crate::fake::{ID, World};
+use crate::fake::{ID, World, told};
 
 fn text(text: &str) -> Matcher {
     Matcher::Text(Pattern::literal(text, false).unwrap(), Area::Output)
@@ -17,7 +17,7 @@ const SHORT: Option<Duration> = Some(Duration::from_millis(50));
 async fn a_wait_ends_with_the_byte_that_fulfils_it() {
     let mut world = World::new().await;
     let engine = world.engine.clone();
-    let wait = tokio::spawn(async move { engine.wait(ID, text("READY"), None, None).await });
+    let wait = tokio::spawn(async move { engine.wait(ID, text("READY"), None, None, told).await });
     world.prints("not yet: REA");
     world.shown().await;
     assert!(!wait.is_finished());
@@ -35,17 +35,17 @@ async fn the_echo_does_not_fulfil_it() {
     world.engine.type_in(&world.caller, ID, line, false).await.unwrap();
     world.prints("echo READY\r\n");
     world.shown().await;
-    let error = world.engine.wait(ID, text("READY"), SHORT, None).await.unwrap_err();
+    let error = world.engine.wait(ID, text("READY"), SHORT, None, told).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Timeout);
     world.prints("READY\r\n");
-    world.engine.wait(ID, text("READY"), None, None).await.unwrap();
+    world.engine.wait(ID, text("READY"), None, None, told).await.unwrap();
 }
 
 #[tokio::test]
 async fn text_that_scrolled_by_in_one_turn_is_found() {
     let mut world = World::new().await;
     let engine = world.engine.clone();
-    let wait = tokio::spawn(async move { engine.wait(ID, text("NEEDLE"), None, None).await });
+    let wait = tokio::spawn(async move { engine.wait(ID, text("NEEDLE"), None, None, told).await });
     tokio::task::yield_now().await;
     world.prints(format!("NEEDLE\r\n{}", "hay\r\n".repeat(200)));
     wait.await.unwrap().unwrap();
@@ -58,7 +58,7 @@ async fn nothing_is_matched_in_the_middle_of_an_update() {
     world.prints("\x1b[?2026hERROR");
     let screen = Matcher::Text(Pattern::literal("ERROR", false).unwrap(), Area::Screen);
     let engine = world.engine.clone();
-    let wait = tokio::spawn(async move { engine.wait(ID, screen, SHORT, None).await });
+    let wait = tokio::spawn(async move { engine.wait(ID, screen, SHORT, None, told).await });
     world.prints("\rfine \x1b[?2026l");
     assert_eq!(wait.await.unwrap().unwrap_err().kind(), ErrorKind::Timeout);
 }
@@ -70,9 +70,9 @@ async fn the_end_fulfils_some_and_ends_all() {
     let any = Matcher::Any(vec![text("never"), Matcher::Exit]);
     let one = tokio::spawn({
         let engine = engine.clone();
-        async move { engine.wait(ID, any, None, None).await }
+        async move { engine.wait(ID, any, None, None, told).await }
     });
-    let two = tokio::spawn(async move { engine.wait(ID, text("never"), None, None).await });
+    let two = tokio::spawn(async move { engine.wait(ID, text("never"), None, None, told).await });
     world.shown().await;
     world.ends(ExitStatus::Code(0));
     let waited = one.await.unwrap().unwrap();
@@ -87,7 +87,7 @@ async fn quiet_is_measured_from_the_last_byte() {
     world.shown().await;
     let quiet = Matcher::Idle(Duration::from_millis(80));
     let begin = std::time::Instant::now();
-    world.engine.wait(ID, quiet, None, None).await.unwrap();
+    world.engine.wait(ID, quiet, None, None, told).await.unwrap();
     // Not a bound on speed: less than this would be wrong.
     assert!(begin.elapsed() >= Duration::from_millis(40));
 }
@@ -96,6 +96,6 @@ async fn quiet_is_measured_from_the_last_byte() {
 async fn a_wait_for_too_much_is_refused() {
     let world = World::new().await;
     let many = Matcher::Any((0..1000).map(|_| Matcher::Exit).collect());
-    let error = world.engine.wait(ID, many, None, None).await.unwrap_err();
+    let error = world.engine.wait(ID, many, None, None, told).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
 }

@@ -5,7 +5,9 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
 
+use greenroom_client::Event;
 use greenroom_testkit::{Home, Signal, create, eventually};
 use serde_json::json;
 
@@ -16,11 +18,14 @@ use crate::terminal::Terminal;
 const ECHOES: &str = "stty raw -echo; printf ready; exec cat";
 
 /// Whether a process has been lent a session's terminal.
-fn is_lent(pid: u32) -> bool {
+pub(crate) fn is_lent(pid: u32) -> bool {
     let Ok(descriptors) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
     let links = descriptors.filter_map(|it| fs::read_link(it.ok()?.path()).ok());
     links.into_iter().any(|it| it.to_string_lossy().contains("greenroom-keys"))
 }
+
+/// How long a client that was told no has not asked again, for certain.
+const ASKS_AGAIN: Duration = Duration::from_millis(500);
 
 /// Attaches to a session that shows `ready`, and types until its terminal is lent.
 fn attached(home: &Home, name: &str) -> Terminal {
@@ -29,7 +34,15 @@ fn attached(home: &Home, name: &str) -> Terminal {
     terminal.shows("ready");
     terminal.press(b"!");
     terminal.shows("!");
-    eventually("the terminal is lent", || is_lent(terminal.pid()));
+    let mut pressed = Instant::now();
+    eventually("the terminal is lent", || {
+        if pressed.elapsed() > ASKS_AGAIN {
+            // Shows nothing, and makes the client ask again: the daemon may not have been ready to lend it.
+            terminal.press(b"\0");
+            pressed = Instant::now();
+        }
+        is_lent(terminal.pid())
+    });
     terminal
 }
 
@@ -73,6 +86,8 @@ fn every_key_once_over_many_daemons() {
     }
     let words = |text: &str| text.split_whitespace().collect::<String>();
     assert_eq!(words(&terminal.screen.text()), words(&typed));
+    // The terminal may show what the daemon has not heard of yet.
+    wait_for_text(&mut home.connect(), "echoes", "239");
     assert_eq!(words(&screen(&mut home.connect(), "echoes")), words(&typed));
 }
 
@@ -130,8 +145,9 @@ fn who_waits_knows_what_was_typed_alone() {
     let wait =
         |regex: &str| json!({"sessionId": "asks", "for": {"regex": regex}, "timeoutMs": 300});
     call(&mut connection, "session.wait", wait("answer-is-forty"));
-    let echo = connection.call("session.wait", &wait("(?m)^forty"));
-    assert!(echo.is_err(), "the echo is no answer: {echo:?}");
+    // The daemon is told a moment after.
+    let echo = &wait("(?m)^forty");
+    eventually("the echo is no answer", || connection.call("session.wait", echo).is_err());
 }
 
 #[test]
@@ -172,4 +188,61 @@ fn who_only_watches_is_lent_nothing() {
     }
     assert_eq!(watcher.screen.text(), typist.screen.text());
     assert!(!is_lent(watcher.pid()));
+}
+
+/// Prints what it is sent, a line at a time, and not before.
+const REPEATS: &str = r#"stty -echo; echo ready; while read line; do echo "got-$line-end"; done"#;
+
+#[test]
+fn every_line_once_though_daemons_die_while_they_look_for_it() {
+    const LINES: usize = 60;
+    let home = home();
+    let mut daemon = home.start();
+    let mut connection = home.connect();
+    create(&mut connection, "repeats", REPEATS);
+    wait_for_text(&mut connection, "repeats", "ready");
+    for line in 0..LINES {
+        // The first wait asks for the pipe, the next ones look.
+        let wait = json!({"sessionId": "repeats", "for": {"text": format!("got-{line}-end")}});
+        connection.start("session.wait", &wait).unwrap();
+        let send = json!({"sessionId": "repeats", "text": format!("{line}\n")});
+        call(&mut connection, "session.send", send);
+        if line % 6 == 5 {
+            // It may be anywhere.
+            daemon.restart(&home);
+            connection = home.connect();
+        }
+        wait_for_text(&mut connection, "repeats", &format!("got-{line}-end"));
+    }
+    let read = json!({"sessionId": "repeats", "what": "all"});
+    let text = call(&mut connection, "session.read", read)["text"].to_string();
+    let found = text.matches("got-").count();
+    assert_eq!(found, LINES, "{text}");
+}
+
+#[test]
+fn a_program_goes_on_though_the_daemon_was_stopped_while_it_looked() {
+    let home = home();
+    let daemon = home.start();
+    let mut connection = home.connect();
+    let (go, done) = (home.path().join("go"), home.path().join("done"));
+    let made = std::process::Command::new("mkfifo").arg(&go).status();
+    assert!(made.is_ok_and(|it| it.success()));
+    let script =
+        format!("echo ready; : < {}; seq 100000; : > {}; read x", go.display(), done.display());
+    create(&mut connection, "prints", &script);
+    wait_for_text(&mut connection, "prints", "ready");
+    let wait = json!({"sessionId": "prints", "for": {"text": "100000"}});
+    let wait = connection.start("session.wait", &wait).unwrap();
+    eventually("the daemon has the session's pipe", || is_lent(daemon.pid()));
+    // When this is answered it has begun to look.
+    call(&mut connection, "session.read", json!({"sessionId": "prints"}));
+    daemon.signal(Signal::STOP);
+    drop(fs::OpenOptions::new().write(true).open(&go).unwrap());
+    eventually("all is printed", || done.exists());
+    daemon.signal(Signal::CONT);
+    eventually("the wait is answered", || {
+        connection.receive().unwrap();
+        matches!(connection.next_event().unwrap(), Some(Event::Answer { id, .. }) if id == wait)
+    });
 }

@@ -5,6 +5,7 @@ use greenroom_frame::binary::kind;
 use greenroom_testkit::{Daemon, Home, count, create, eventually, eventually_ok, process};
 use serde_json::json;
 
+use crate::direct::is_lent;
 use crate::support::{home, wait_for_text};
 
 /// How much a daemon may grow while clients come and go, in KiB.
@@ -72,7 +73,12 @@ fn half_open_connections_are_let_go() {
     let home = home();
     let daemon = home.start();
     let mut connection = home.connect();
-    create(&mut connection, "noisy", "yes noise");
+    create(&mut connection, "noisy", "read line; yes noise");
+    // From the first wait on that lasts, the daemon can look at the terminal by itself.
+    let wait = json!({"sessionId": "noisy", "for": {"text": "noise"}});
+    connection.start("session.wait", &wait).unwrap();
+    eventually("the daemon has the session's pipe", || is_lent(daemon.pid()));
+    connection.call("session.send", &json!({"sessionId": "noisy", "text": "\n"})).unwrap();
     wait_for_text(&mut connection, "noisy", "noise");
     settle(&mut connection, &home);
     let before = open_files(&daemon);

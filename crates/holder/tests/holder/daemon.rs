@@ -192,6 +192,12 @@ impl Daemon {
         greenroom_pty::Tap::new(terminal, descriptors).unwrap()
     }
 
+    /// The terminal's size.
+    pub(crate) fn size(&self) -> Size {
+        let size = rustix::termios::tcgetwinsize(self.terminal.as_ref().unwrap()).unwrap();
+        Size::clamped(size.ws_col, size.ws_row)
+    }
+
     /// Whether the terminal's descriptor has come.
     pub(crate) fn has_terminal(&self) -> bool {
         self.terminal.is_some()

@@ -2,9 +2,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use greenroom_model::Offset;
+use greenroom_model::{Offset, Size};
+use greenroom_proto::{FromHolder, ToHolder};
+use greenroom_pty::Tap;
 
-use crate::daemon::{eventually, started};
+use crate::daemon::{Daemon, Holder, eventually, started};
 
 #[test]
 fn what_somebody_saw_is_of_the_past_to_the_next_daemon() {
@@ -55,4 +57,68 @@ fn every_byte_once_while_others_pull() {
     });
     assert_eq!(ended.status, greenroom_model::ExitStatus::Code(3));
     assert!(ended.text.as_bytes() == expected, "{} bytes", ended.text.len());
+}
+
+/// A daemon that looks at the terminal by itself, once the holder knows; and where it has seen to.
+fn looking() -> (Holder, Daemon, Tap, Offset) {
+    let (holder, mut daemon, _) = started("stty raw -echo; printf ready; exec cat");
+    let seen = Offset(daemon.until("ready", Offset::START).len() as u64);
+    let tap = daemon.tap();
+    daemon.send(&ToHolder::Ahead { seen, looks: true });
+    let size = Size::clamped(81, 25);
+    daemon.send(&ToHolder::Resize(size));
+    eventually("the holder has heard it", || daemon.size() == size);
+    (holder, daemon, tap, seen)
+}
+
+/// Types something, and sees its echo; where that ends.
+fn echo(tap: &mut Tap, text: &str) -> Offset {
+    assert_eq!(tap.type_in(text.as_bytes()).unwrap(), text.len());
+    let (mut seen, mut end) = (Vec::new(), Offset::START);
+    eventually("the echo is seen", || {
+        seen.clear();
+        end = tap.peek(&mut seen).unwrap().unwrap_or_default() + seen.len() as u64;
+        seen.ends_with(text.as_bytes())
+    });
+    end
+}
+
+#[test]
+fn what_the_daemon_saw_is_taken_and_not_told_again() {
+    let (_holder, mut daemon, mut tap, _) = looking();
+    let one = echo(&mut tap, "one");
+    daemon.send(&ToHolder::Ahead { seen: one, looks: true });
+    echo(&mut tap, "two");
+    daemon.send(&ToHolder::Ahead { seen: one, looks: false });
+    match daemon.next("what was not seen") {
+        Some(FromHolder::Output { at, bytes }) => assert_eq!((at, &bytes[..]), (one, &b"two"[..])),
+        other => panic!("{other:?}"),
+    }
+    daemon.type_in("three");
+    daemon.until("three", one + 3);
+}
+
+#[test]
+fn a_daemon_that_goes_while_it_looks_leaves_everything_to_the_next() {
+    let (holder, daemon, mut tap, begin) = looking();
+    let end = echo(&mut tap, "seen");
+    drop(daemon);
+    // Nobody looks any more but the holder.
+    assert_eq!(tap.type_in(b" and unseen").unwrap(), 11);
+    let mut next = holder.connect();
+    let hello = next.hello();
+    assert!(hello.end >= end, "{hello:?}, seen up to {end}");
+    let text = next.until(" and unseen", hello.kept);
+    assert!(
+        text.ends_with("readyseen and unseen"),
+        "{text:?} from {}, begun at {begin}",
+        hello.kept
+    );
+}
+
+#[test]
+fn a_daemon_that_says_it_looks_and_does_not_holds_up_nobody_for_long() {
+    let (_holder, mut daemon, _tap, begin) = looking();
+    daemon.type_in(&"x".repeat(3000));
+    daemon.until(&"x".repeat(3000), begin);
 }

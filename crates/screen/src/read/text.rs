@@ -283,15 +283,34 @@ impl Screen {
     /// ```
     #[must_use]
     pub fn text_between(&self, from: Pos, to: Pos, wrap: Wrap) -> String {
+        let history = &self.terminal.history;
         let last = to.row.min(self.top_row() + self.terminal.rows as u64 - 1);
-        let mut lines = Lines::new(wrap, 0);
-        for number in from.row.max(self.first_row())..=last {
-            let Some(line) = self.line(number) else { break };
+        let begin = from.row.max(self.first_row());
+        let wanted = (last + 1).saturating_sub(begin);
+        let mut lines = Lines::new(wrap, wanted as usize * 64);
+        let cells = |number: u64, row: &Row| {
             let first = if number == from.row { from.col as usize } else { 0 };
-            let end = if number == to.row { to.col as usize } else { line.row.len() };
-            line.row.push_text(first, end, &mut lines.out);
+            (first, if number == to.row { to.col as usize } else { row.len() })
+        };
+        for (number, line) in (begin..).zip(history.lines(begin, last + 1)) {
+            if (number > from.row || from.col == 0) && number < to.row {
+                lines.out.extend_from_slice(line.text);
+            } else {
+                let mut row = Row::default();
+                line.decode(&mut row);
+                let (first, end) = cells(number, &row);
+                row.push_text(first, end, &mut lines.out);
+            }
             if number < to.row {
-                lines.end_row(line.row.wrapped);
+                lines.end_row(line.wrapped);
+            }
+        }
+        for number in begin.max(history.end())..=last {
+            let Some(row) = self.terminal.screen_row(number) else { break };
+            let (first, end) = cells(number, row);
+            row.push_text(first, end, &mut lines.out);
+            if number < to.row {
+                lines.end_row(row.wrapped);
             }
         }
         lines.finish()
