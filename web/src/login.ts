@@ -16,7 +16,8 @@ export interface Grant {
 export async function whoAmI(): Promise<Grant | 'denied' | undefined> {
   try {
     const answer = await fetch('api/me', { cache: 'no-store' });
-    if (answer.status === 401 || answer.status === 403) return 'denied';
+    // What we brought was wrong; perhaps others at this address bring wrong things all the time.
+    if ([401, 403, 429].includes(answer.status)) return 'denied';
     const me: unknown = await answer.json();
     if (!isObject(me)) return undefined;
     return { scope: me['scope'] === 'session' ? 'session' : 'owner', write: me['write'] === true };

@@ -92,6 +92,12 @@ pub(crate) fn who(
     open.then_some(Who { grant: Grant::All, spoke: false, held: None })
 }
 
+/// Whether a request has a secret with it, right or wrong.
+pub(crate) fn says_secret(headers: &HeaderMap, uri: &Uri, upgrade: bool) -> bool {
+    let said = bearer(headers).or_else(|| if upgrade { query_token(uri) } else { None });
+    said.is_some() || cookies(headers).next().is_some()
+}
+
 /// Who knows a secret: the owner's, or that of a link.
 pub(crate) fn by_secret(door: &Door, said: &str) -> Option<Who> {
     let owner = door.token.is(said);

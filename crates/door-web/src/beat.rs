@@ -1,10 +1,13 @@
 //! Whether the other end of a WebSocket is still there.
 //!
 //! It is asked by a ping now and then, and whatever comes from it is a sign of life. So is it when
-//! something could be sent only after a while: somebody has taken what was before it. Who is silent
-//! for too long is let go of.
+//! something could be sent only after a while: somebody has taken what was before it. Who leaves too
+//! many pings without one is let go of.
+//!
+//! Pings are counted, and not the time since the last sign: while we ourselves are stopped, nobody is
+//! asked, and what came meanwhile is not read yet when the clock is looked at.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -12,8 +15,9 @@ use tokio::time::Instant;
 /// How often the other end is asked.
 const PING_EVERY: Duration = Duration::from_secs(8);
 
-/// How long it may be silent: two pings may get lost, and what it holds is free within half a minute.
-const SILENCE: Duration = Duration::from_secs(20);
+/// How many pings it may leave unanswered: it has time enough, and what it holds is free within half a
+/// minute.
+const UNANSWERED: u32 = 2;
 
 /// What takes longer to be sent than this has waited for the other end.
 const WAITED: Duration = Duration::from_millis(5);
@@ -22,10 +26,10 @@ const WAITED: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub(crate) struct Beat {
     begin: Instant,
-    /// The last sign, in milliseconds since the beginning.
-    last: AtomicU64,
-    /// When it was asked last, likewise.
+    /// When it was asked last, in milliseconds since the beginning.
     asked: AtomicU64,
+    /// How often it was asked since the last sign.
+    unanswered: AtomicU32,
     /// We are not listening, so its silence means nothing.
     deaf: AtomicBool,
 }
@@ -34,8 +38,8 @@ impl Beat {
     pub(crate) fn new() -> Beat {
         Beat {
             begin: Instant::now(),
-            last: AtomicU64::new(0),
             asked: AtomicU64::new(0),
+            unanswered: AtomicU32::new(0),
             deaf: AtomicBool::new(false),
         }
     }
@@ -46,7 +50,7 @@ impl Beat {
 
     /// Something came.
     pub(crate) fn sign(&self) {
-        self.last.store(self.now(), Ordering::Relaxed);
+        self.unanswered.store(0, Ordering::Relaxed);
     }
 
     /// Something was sent, from that moment on.
@@ -71,9 +75,8 @@ impl Beat {
         let asked = Duration::from_millis(self.asked.load(Ordering::Relaxed));
         tokio::time::sleep_until(self.begin + asked + PING_EVERY).await;
         self.asked.store(self.now(), Ordering::Relaxed);
-        let last = Duration::from_millis(self.last.load(Ordering::Relaxed));
-        let silent = self.begin.elapsed().saturating_sub(last);
-        silent < SILENCE || self.deaf.load(Ordering::Relaxed)
+        let unanswered = self.unanswered.fetch_add(1, Ordering::Relaxed);
+        unanswered < UNANSWERED || self.deaf.load(Ordering::Relaxed)
     }
 }
 
@@ -95,8 +98,21 @@ mod tests {
                 }
                 () = tokio::time::sleep(Duration::from_millis(100)) => {}
             }
-            assert!(beat.begin.elapsed() < 2 * SILENCE);
+            assert!(beat.begin.elapsed() < Duration::from_secs(30));
         };
         assert!(!alive && asked == 3, "{asked}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn time_in_which_nobody_was_asked_does_not_count() {
+        let beat = Beat::new();
+        for _ in 0..5 {
+            // We were stopped, right after it was asked; its answer is read after the next ping.
+            tokio::time::advance(10 * PING_EVERY).await;
+            assert!(beat.ask().await);
+            beat.sign();
+        }
+        assert!(beat.ask().await && beat.ask().await);
+        assert!(!beat.ask().await);
     }
 }

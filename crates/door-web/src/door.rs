@@ -17,6 +17,7 @@ use crate::pace::Pace;
 use crate::secret::Secret;
 use crate::shares::{Share, Shares};
 use crate::sockets::Sockets;
+use crate::strangers::Strangers;
 use crate::{Around, Options, chat, kept, made};
 
 /// The door: what all its listeners and connections share.
@@ -29,6 +30,7 @@ pub struct Door {
     pub(crate) logins: Logins,
     pub(crate) shares: Shares,
     pub(crate) pace: Pace,
+    pub(crate) strangers: Strangers,
     pub(crate) metrics: Metrics,
     pub(crate) hubs: Hubs,
     pub(crate) chats: Chats,
@@ -57,6 +59,7 @@ impl Door {
             logins,
             shares,
             pace: Pace::default(),
+            strangers: Strangers::default(),
             metrics: Metrics::default(),
             hubs: Hubs::default(),
             chats,
@@ -79,6 +82,8 @@ impl Door {
     /// Forgets links with the sessions they are for.
     async fn forget_links(&self) {
         let mut events = self.engine.events();
+        // Those that were forgotten while there was no door.
+        self.forget_absent();
         loop {
             let event = tokio::select! {
                 event = events.recv() => event,
@@ -87,14 +92,19 @@ impl Door {
             match event {
                 Ok(HouseEvent::Forgotten(info)) => self.shares.forget(|it| it == info.uuid()),
                 // Whatever it was that was missed: what is not there is forgotten.
-                Err(RecvError::Lagged(_)) => {
-                    let there: BTreeSet<String> =
-                        self.engine.list().iter().map(Info::uuid).collect();
-                    self.shares.forget(|it| !there.contains(it));
-                }
+                Err(RecvError::Lagged(_)) => self.forget_absent(),
                 Ok(_) => {}
                 Err(RecvError::Closed) => return,
             }
+        }
+    }
+
+    /// Forgets links to sessions that are not there. While a holder does not answer, whose session it
+    /// has is not known, and none is forgotten.
+    fn forget_absent(&self) {
+        if self.engine.refused().is_empty() {
+            let there: BTreeSet<String> = self.engine.list().iter().map(Info::uuid).collect();
+            self.shares.forget(|it| !there.contains(it));
         }
     }
 

@@ -25,12 +25,13 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tokio_rustls::TlsAcceptor;
 
 use crate::auth::Who;
 use crate::guard::Names;
 use crate::metrics::Counted;
+use crate::strangers::Source;
 use crate::{Auth, Door, Place, routes, tls};
 
 /// How long the head of a request may take, and how long a connection may be idle between two.
@@ -54,6 +55,13 @@ const ON_THE_WAY: Duration = Duration::from_secs(20);
 /// How much the system keeps of what was sent. More would be stale by the time a slow browser has it,
 /// and a ping behind it late.
 const SEND_BUFFER: usize = 256 << 10;
+
+/// How many connections are taken in a turn. Each is looked at before the sessions and the other doors
+/// are, so this is how long a keystroke may wait behind them: less than a millisecond.
+const TURN_MAX: u32 = 16;
+
+/// How long a turn lasts at least: those who come faster wait in the system's queue, and not in ours.
+const TURN: Duration = Duration::from_millis(1);
 
 /// How long to wait when the system is out of descriptors: long enough not to spin.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -141,7 +149,12 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// Who is at the other end has proved it: nobody makes them go.
+    /// Where it comes from.
+    pub(crate) fn source(&self) -> Source {
+        Source::of(self.peer)
+    }
+
+    /// Who is at the other end is no newcomer any more, for better or worse: nobody makes them go.
     pub(crate) fn known(&self) {
         self.site.newcomers.all().remove(&self.number);
     }
@@ -263,9 +276,10 @@ async fn acceptor(door: &Door, place: &Place) -> Result<TlsAcceptor, ListenError
 async fn accept(listener: TcpListener, acceptor: Option<TlsAcceptor>, site: Arc<Site>) {
     let router = routes::router(&site);
     let mut connections = JoinSet::new();
+    let mut turn = Turn { began: Instant::now(), taken: 0 };
     loop {
         let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+            accepted = turn.take(&listener) => accepted,
             Some(_) = connections.join_next() => continue,
             () = site.door.around.shutdown.begun() => return,
         };
@@ -283,6 +297,27 @@ async fn accept(listener: TcpListener, acceptor: Option<TlsAcceptor>, site: Arc<
         let wire = Wire { peer, local, number, site: Arc::clone(&site) };
         let task = connections.spawn(connection(stream, acceptor.clone(), router.clone(), wire));
         site.newcomers.add(number, task);
+    }
+}
+
+/// Connections that were taken in a row.
+struct Turn {
+    began: Instant,
+    taken: u32,
+}
+
+impl Turn {
+    /// Takes the next one. It may be dropped and called again.
+    async fn take(&mut self, listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
+        if self.taken >= TURN_MAX {
+            tokio::time::sleep_until(self.began + TURN).await;
+        }
+        if self.began.elapsed() >= TURN {
+            *self = Turn { began: Instant::now(), taken: 0 };
+        }
+        let accepted = listener.accept().await;
+        self.taken += 1;
+        accepted
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub(crate) struct Metrics {
     pub(crate) requests: AtomicU64,
     pub(crate) turned_away: AtomicU64,
+    pub(crate) put_off: AtomicU64,
     pub(crate) connections: AtomicU64,
     pub(crate) sockets: AtomicU64,
     pub(crate) bytes_in: AtomicU64,
@@ -95,6 +96,7 @@ pub const NUMBERS: &[Number] = &[
     number("web.sockets", Kind::Gauge, "Open WebSockets.", |it| &it.sockets),
     number("web.requests", Kind::Counter, "Requests.", |it| &it.requests),
     number("web.refused", Kind::Counter, "Requests turned away.", |it| &it.turned_away),
+    number("web.put_off", Kind::Counter, "Wrong secrets of who says too many.", |it| &it.put_off),
     bytes("web.received", "Bytes typed.", |it| &it.bytes_in),
     bytes("web.sent", "Bytes shown.", |it| &it.bytes_out),
     number("web.lagged", Kind::Counter, "Times a browser was too slow.", |it| &it.lagged),

@@ -1,9 +1,10 @@
 //! How often somebody may try to log in: each source a little, all together a little more.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use crate::strangers::Source;
 
 /// How many failed tries a source has before it must wait: more than a person mistypes.
 const TRIES: u32 = 10;
@@ -23,13 +24,13 @@ pub(crate) struct Pace(Mutex<Tries>);
 
 #[derive(Debug, Default)]
 struct Tries {
-    sources: BTreeMap<IpAddr, (u32, Instant)>,
+    sources: BTreeMap<Source, (u32, Instant)>,
     all: Option<(u32, Instant)>,
 }
 
 impl Pace {
     /// How long a source has to wait before its next try; nothing if it need not.
-    pub(crate) fn wait(&self, source: IpAddr, now: Instant) -> Option<Duration> {
+    pub(crate) fn wait(&self, source: Source, now: Instant) -> Option<Duration> {
         let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         tries.forget(now);
         let over = |it: &(u32, Instant), most: u32| {
@@ -40,7 +41,7 @@ impl Pace {
     }
 
     /// Somebody failed.
-    pub(crate) fn failed(&self, source: IpAddr, now: Instant) {
+    pub(crate) fn failed(&self, source: Source, now: Instant) {
         let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         tries.forget(now);
         let full = tries.sources.len() >= MAX_SOURCES && !tries.sources.contains_key(&source);
@@ -51,7 +52,7 @@ impl Pace {
     }
 
     /// Somebody did not fail.
-    pub(crate) fn succeeded(&self, source: IpAddr) {
+    pub(crate) fn succeeded(&self, source: Source) {
         let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         tries.sources.remove(&source);
     }
@@ -67,13 +68,15 @@ impl Tries {
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use super::*;
 
     #[test]
     fn who_fails_too_often_waits_and_others_do_not() {
         let pace = Pace::default();
         let now = Instant::now();
-        let [one, other] = [[10, 0, 0, 1], [10, 0, 0, 2]].map(IpAddr::from);
+        let [one, other] = [[10, 0, 0, 1], [10, 0, 0, 2]].map(|it| Source::of(IpAddr::from(it)));
         (0..TRIES).for_each(|_| {
             assert_eq!(pace.wait(one, now), None);
             pace.failed(one, now);
@@ -88,9 +91,10 @@ mod tests {
         let pace = Pace::default();
         let now = Instant::now();
         for number in 0..ALL_TRIES {
-            pace.failed(IpAddr::from(number.to_be_bytes()), now);
+            pace.failed(Source::of(IpAddr::from(number.to_be_bytes())), now);
         }
-        assert!(pace.wait(IpAddr::from([10, 0, 0, 9]), now).is_some());
-        assert!(pace.wait(IpAddr::from([10, 0, 0, 9]), now + COUNTS_FOR).is_none());
+        let other = Source::of(IpAddr::from([10, 0, 0, 9]));
+        assert!(pace.wait(other, now).is_some());
+        assert!(pace.wait(other, now + COUNTS_FOR).is_none());
     }
 }

@@ -94,10 +94,10 @@ pub(crate) async fn log_in(State(site): State<Arc<Site>>, request: Request) -> R
     let said = |name: &str| field(&body, name);
     let (door, now) = (&site.door, Instant::now());
     let mut granted = said("token").and_then(|it| auth::by_secret(door, &it)).map(|it| it.grant);
-    let wait = door.pace.wait(wire.peer, now);
+    let wait = door.pace.wait(wire.source(), now);
     if granted.is_none() && wait.is_none() {
         // Counted before it is looked at, which takes a while: many at once are as many tries.
-        door.pace.failed(wire.peer, now);
+        door.pace.failed(wire.source(), now);
         // A form of carryOn's has one field, for whatever opens.
         let password = said("password").unwrap_or_default();
         let by_secret = auth::by_secret(door, &password).map(|it| it.grant);
@@ -120,7 +120,7 @@ pub(crate) async fn log_in(State(site): State<Arc<Site>>, request: Request) -> R
     };
     if matches!(grant, Grant::All) {
         // Who has a link knows nothing that would make up for wrong passwords.
-        door.pace.succeeded(wire.peer);
+        door.pace.succeeded(wire.source());
     }
     count(&door.metrics.logins, 1);
     let share = match grant {

@@ -51,6 +51,8 @@ enum No {
     Because(StatusCode, &'static str),
     /// Somebody has to log in first.
     LogIn,
+    /// They said a secret, and it was wrong.
+    Wrong,
 }
 
 /// The methods that are told by their name; a stranger may make up any other.
@@ -68,6 +70,9 @@ const METHODS: &[Method] = &[
 
 /// What another method is told as.
 const OTHER_METHOD: &str = "_OTHER";
+
+/// What who is not known is told.
+const LOG_IN: &str = "log in, or bring the token";
 
 /// Goes through [`gate`], and tells whoever wants to know of every request.
 async fn watched(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
@@ -112,8 +117,26 @@ async fn gate(site: &Arc<Site>, mut request: Request, next: Next) -> Response {
         Ok(()) => next.run(request).await,
         Err(No::Because(status, text)) => refusal(status, text),
         Err(No::LogIn) => (StatusCode::FOUND, [(header::LOCATION, "/login")]).into_response(),
+        Err(No::Wrong) => wrong(site, &wire).await,
     };
     harden(answer.headers_mut(), host.as_deref().unwrap_or(""), site);
+    answer
+}
+
+/// The answer to who said a wrong secret: at once, or late and the last of a connection if they do so
+/// too often.
+async fn wrong(site: &Site, wire: &Wire) -> Response {
+    let door = &site.door;
+    let Some(wait) = door.strangers.wrong(wire.source(), Instant::now()) else {
+        return refusal(StatusCode::UNAUTHORIZED, LOG_IN);
+    };
+    count(&door.metrics.put_off, 1);
+    // Those who wait for their answer have bounds of their own, and take nobody's place.
+    wire.known();
+    door.strangers.wait().await;
+    let mut answer = refusal(StatusCode::TOO_MANY_REQUESTS, "this was wrong too often");
+    answer.headers_mut().insert(header::RETRY_AFTER, (wait.as_secs() + 1).into());
+    answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     answer
 }
 
@@ -135,7 +158,8 @@ fn pass(site: &Site, wire: &Wire, request: &mut Request, host: &str) -> Result<(
     let Some(who) = who else {
         let carryon = site.place.flavour == Flavour::Carryon;
         return match private {
-            true => Err(No::Because(StatusCode::UNAUTHORIZED, "log in, or bring the token")),
+            true if auth::says_secret(request.headers(), request.uri(), said) => Err(No::Wrong),
+            true => Err(No::Because(StatusCode::UNAUTHORIZED, LOG_IN)),
             false if carryon && pages::is_index(path) => Err(No::LogIn),
             false => Ok(()),
         };

@@ -4,6 +4,7 @@ mod abuse;
 mod carryon;
 mod chat;
 mod faults;
+mod flood;
 mod guard;
 mod lag;
 mod logins;

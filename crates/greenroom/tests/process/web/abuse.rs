@@ -1,18 +1,17 @@
 //! Frames that are none, messages that are too large, connections that are too slow or too many
-//! (N1 to N6).
+//! (N1 to N4, N6).
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use greenroom_testkit::{count, eventually, process};
+use greenroom_testkit::{Signal, count, eventually, process};
 use serde_json::json;
 use tungstenite::Message;
 use tungstenite::protocol::frame::coding::{Data, OpCode};
 use tungstenite::protocol::frame::{Frame, FrameHeader};
 
-use super::{SOON, Site, Socket};
+use super::{SOON, Site};
 use crate::support::{Random, mutated};
 
 /// How much the daemon may grow while it is abused: what allocators keep.
@@ -187,80 +186,6 @@ fn slow_headers_are_cut() {
     }
 }
 
-/// How many connections a second a flood is made of; ten seconds of them if all was asked for. They are
-/// made as fast as they are answered.
-const FLOOD_RATE: usize = 5_000;
-
-/// From how many places at once. A daemon answers each before it is asked again.
-const FLOODERS: usize = 8;
-
-/// N5: nothing runs out, and who is known is still served.
-#[test]
-fn a_flood_of_wrong_tokens_leaves_no_descriptors_behind() {
-    let site = Site::new();
-    let (mut known, _) = site.pty("");
-    known.type_in("stty -echo; echo re''ady\n");
-    known.until("ready");
-    let before = process::fds(site.daemon.pid()).len();
-    let alone = echoes(&mut known, 0..50);
-    let wanted = count(500, 10 * FLOOD_RATE);
-    let (begin, turned_away) = (Instant::now(), AtomicUsize::new(0));
-    let over = AtomicBool::new(false);
-    let meanwhile = std::thread::scope(|scope| {
-        let flooders: Vec<_> = (0..FLOODERS)
-            .map(|_| {
-                scope.spawn(|| {
-                    for _ in 0..wanted / FLOODERS {
-                        let answer =
-                            site.ask("GET /api/me", &[("Authorization", "Bearer wrong")], "");
-                        // Those who are slow to prove who they are make room for others.
-                        assert!(matches!(answer.status, 401 | 0), "{answer:?}");
-                        turned_away.fetch_add(1, Ordering::Relaxed);
-                    }
-                })
-            })
-            .collect();
-        let looker = scope.spawn(|| {
-            let mut taken = Vec::new();
-            while !over.load(Ordering::Relaxed) {
-                taken.extend(echoes(&mut known, 50 + taken.len()..51 + taken.len()));
-            }
-            taken
-        });
-        flooders.into_iter().for_each(|it| it.join().unwrap());
-        over.store(true, Ordering::Relaxed);
-        looker.join().unwrap()
-    });
-    let seconds = begin.elapsed().as_secs_f64();
-    let done = turned_away.load(Ordering::Relaxed);
-    eprintln!(
-        "{done} in {seconds:.1} s, {:.0} a second of {FLOOD_RATE}; echo p99 {:?} alone, {:?} of {} meanwhile",
-        done as f64 / seconds,
-        p99(alone),
-        p99(meanwhile.clone()),
-        meanwhile.len(),
-    );
-    assert!(p99(meanwhile) < SOON);
-    eventually("the descriptors are free", || process::fds(site.daemon.pid()).len() <= before + 2);
-}
-
-/// How long it takes a shell to answer what is typed, each time.
-fn echoes(socket: &mut Socket, numbers: std::ops::Range<usize>) -> Vec<Duration> {
-    let one = |number: usize| {
-        let begin = Instant::now();
-        socket.type_in(&format!("echo {number}-e''nd\n"));
-        socket.until(&format!("{number}-end"));
-        begin.elapsed()
-    };
-    numbers.map(one).collect()
-}
-
-fn p99(mut taken: Vec<Duration>) -> Duration {
-    taken.sort_unstable();
-    let last = taken.len().saturating_sub(1);
-    taken.get((taken.len() * 99 / 100).min(last)).copied().unwrap_or_default()
-}
-
 /// N6: a peer that vanishes, in whatever way, is let go of.
 #[test]
 fn peers_that_vanish_are_let_go_of() {
@@ -310,6 +235,31 @@ fn a_quiet_peer_that_listens_stays() {
             Message::Ping(_) => pings += 1,
             Message::Close(frame) => panic!("closed after {:?}: {frame:?}", begin.elapsed()),
             _ => {}
+        }
+    }
+    listener.type_in("echo he''re\n");
+    listener.until("here");
+}
+
+/// While we are stopped nobody is asked anything: it is not their silence.
+#[test]
+fn a_peer_outlives_a_pause_of_the_daemon() {
+    let site = Site::new();
+    let (mut listener, _) = site.pty("");
+    let mut native = site.socket("/ws/native");
+    site.daemon.signal(Signal::STOP);
+    let begin = Instant::now();
+    // Longer than silence is borne.
+    eventually("the pause is over", || begin.elapsed() > Duration::from_secs(23));
+    site.daemon.signal(Signal::CONT);
+    for socket in [&mut listener, &mut native] {
+        // The ping that was due meanwhile comes first, or the end would.
+        loop {
+            match socket.0.read().unwrap() {
+                Message::Ping(_) => break,
+                Message::Close(frame) => panic!("closed after a pause: {frame:?}"),
+                _ => {}
+            }
         }
     }
     listener.type_in("echo he''re\n");

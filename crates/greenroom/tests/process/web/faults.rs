@@ -2,14 +2,14 @@
 
 use std::io::Write as _;
 
-use greenroom_testkit::{Signal, create, eventually};
+use greenroom_testkit::{Signal, create, eventually, process};
 use serde_json::json;
 use tungstenite::Message;
 use tungstenite::protocol::frame::coding::{Data, OpCode};
 use tungstenite::protocol::frame::{Frame, FrameHeader};
 
 use super::{Site, Socket};
-use crate::support::{call, wait_for_end};
+use crate::support::{call, pid, wait_for_end};
 
 /// Every WebSocket there is. None of them runs a program by being opened.
 fn sockets(site: &Site) -> Vec<(&'static str, Socket)> {
@@ -136,15 +136,24 @@ fn what_is_asked_for_changes_at_once() {
     assert_eq!(site.owner("GET /api/me").status, 200);
 }
 
+/// Makes a link to a session; gives its secret.
+fn share(site: &Site, session: &str) -> String {
+    let out = site.home.command(["share", session, "--json"]).output().unwrap();
+    let link: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    link["open"].as_str().unwrap().split_once("#share=").unwrap().1.to_owned()
+}
+
+/// How many links are written down.
+fn kept_links(site: &Site) -> usize {
+    let text = std::fs::read_to_string(site.home.path().join("state/web-shares.json"));
+    text.map_or(0, |it| it.matches("untilMs").count())
+}
+
 #[test]
 fn a_link_is_forgotten_with_its_session() {
     let site = Site::new();
     let mut native = site.home.connect();
-    let share = |session: &str| {
-        let out = site.home.command(["share", session, "--json"]).output().unwrap();
-        let link: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
-        link["open"].as_str().unwrap().split_once("#share=").unwrap().1.to_owned()
-    };
+    let share = |session: &str| share(&site, session);
     let made = create(&mut native, "short", "read line");
     create(&mut native, "other", "read line");
     let uuid = made["uuid"].as_str().unwrap_or("short").to_owned();
@@ -163,9 +172,49 @@ fn a_link_is_forgotten_with_its_session() {
     assert_eq!(socket.closed().0, 1008);
     assert!(secrets.iter().all(|it| status(it) == 401));
     assert_eq!(status(&other), 200);
-    let kept = site.home.path().join("state/web-shares.json");
-    eventually("only the other is written down", || {
-        let text = std::fs::read_to_string(&kept).unwrap_or_default();
-        text.matches("untilMs").count() == 1
+    eventually("only the other is written down", || kept_links(&site) == 1);
+}
+
+#[test]
+fn a_link_is_forgotten_when_the_door_opens_after_its_session_was() {
+    let mut site = Site::new();
+    let mut native = site.home.connect();
+    create(&mut native, "short", "read line");
+    create(&mut native, "other", "read line");
+    let (_gone, other) = (share(&site, "short"), share(&site, "other"));
+    eventually("both are written down", || kept_links(&site) == 2);
+    site.home.configure("[doors.web]\nenabled = false\nport = 0\n");
+    site.daemon.restart(&site.home);
+    let mut native = site.home.connect();
+    call(&mut native, "session.kill", json!({"sessionId": "short"}));
+    wait_for_end(&mut native, "short");
+    call(&mut native, "session.forget", json!({"sessionId": "short"}));
+    assert_eq!(kept_links(&site), 2, "there is no door");
+    let opened = site.home.command(["web", "--json"]).output().unwrap();
+    let told: serde_json::Value = serde_json::from_slice(&opened.stdout).unwrap();
+    site.port = u16::try_from(told["port"].as_u64().unwrap()).unwrap();
+    eventually("only the other is written down", || kept_links(&site) == 1);
+    let bearer = format!("Bearer {other}");
+    assert_eq!(site.ask("GET /api/me", &[("Authorization", &bearer)], "").status, 200);
+}
+
+#[test]
+fn a_link_outlives_a_holder_that_does_not_answer() {
+    let mut site = Site::new();
+    let made = create(&mut site.home.connect(), "stopped", "read line");
+    let secret = share(&site, "stopped");
+    eventually("it is written down", || kept_links(&site) == 1);
+    let holder = pid(&made, "holderPid");
+    assert!(process::kill(holder, Signal::STOP));
+    site.restart();
+    let bearer = format!("Bearer {secret}");
+    let status = || site.ask("GET /api/me", &[("Authorization", &bearer)], "").status;
+    assert_eq!(status(), 200);
+    assert!(process::kill(holder, Signal::CONT));
+    let mut native = site.home.connect();
+    eventually("the session is back", || {
+        let list = call(&mut native, "session.list", json!({}));
+        list.as_array().is_some_and(|it| it.len() == 1)
     });
+    assert_eq!((status(), kept_links(&site)), (200, 1));
 }
