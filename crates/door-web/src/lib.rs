@@ -12,6 +12,7 @@
 //! **Invariant:** no route is reached with a foreign `Host`, and no socket opened with a foreign `Origin`.
 
 mod api;
+mod arrivals;
 mod auth;
 mod beat;
 mod chat;

@@ -4,12 +4,10 @@
 //! (which needs a timer that a ready-made server does not set), TLS has its time, and of those who have
 //! not proved who they are only so many are kept, the newest.
 
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -24,10 +22,11 @@ use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
-use tokio::task::{AbortHandle, JoinHandle, JoinSet};
-use tokio::time::{Instant, timeout};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
+use crate::arrivals::{Newcomers, Turn};
 use crate::auth::Who;
 use crate::guard::Names;
 use crate::metrics::Counted;
@@ -46,22 +45,12 @@ const HEAD_BYTES: usize = 64 << 10;
 /// How many connections there may be.
 const MAX_CONNECTIONS: usize = 1024;
 
-/// How many of them may not have proved yet who they are. Who is slow to do so makes room.
-const MAX_NEWCOMERS: usize = 64;
-
 /// How long what was sent may be on its way before a connection counts as broken.
 const ON_THE_WAY: Duration = Duration::from_secs(20);
 
 /// How much the system keeps of what was sent. More would be stale by the time a slow browser has it,
 /// and a ping behind it late.
 const SEND_BUFFER: usize = 256 << 10;
-
-/// How many connections are taken in a turn. Each is looked at before the sessions and the other doors
-/// are, so this is how long a keystroke may wait behind them: less than a millisecond.
-const TURN_MAX: u32 = 16;
-
-/// How long a turn lasts at least: those who come faster wait in the system's queue, and not in ours.
-const TURN: Duration = Duration::from_millis(1);
 
 /// How long to wait when the system is out of descriptors: long enough not to spin.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -156,30 +145,7 @@ impl Wire {
 
     /// Who is at the other end is no newcomer any more, for better or worse: nobody makes them go.
     pub(crate) fn known(&self) {
-        self.site.newcomers.all().remove(&self.number);
-    }
-}
-
-/// Those who have not proved yet who they are.
-#[derive(Default)]
-struct Newcomers {
-    all: Mutex<BTreeMap<u64, AbortHandle>>,
-    next: AtomicU64,
-}
-
-impl Newcomers {
-    fn all(&self) -> MutexGuard<'_, BTreeMap<u64, AbortHandle>> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn add(&self, number: u64, task: AbortHandle) {
-        let mut all = self.all();
-        if all.len() >= MAX_NEWCOMERS
-            && let Some((_, oldest)) = all.pop_first()
-        {
-            oldest.abort();
-        }
-        all.insert(number, task);
+        self.site.newcomers.remove(self.number);
     }
 }
 
@@ -276,7 +242,7 @@ async fn acceptor(door: &Door, place: &Place) -> Result<TlsAcceptor, ListenError
 async fn accept(listener: TcpListener, acceptor: Option<TlsAcceptor>, site: Arc<Site>) {
     let router = routes::router(&site);
     let mut connections = JoinSet::new();
-    let mut turn = Turn { began: Instant::now(), taken: 0 };
+    let mut turn = Turn::default();
     loop {
         let accepted = tokio::select! {
             accepted = turn.take(&listener) => accepted,
@@ -292,32 +258,11 @@ async fn accept(listener: TcpListener, acceptor: Option<TlsAcceptor>, site: Arc<
             continue;
         }
         let Ok(local) = stream.local_addr() else { continue };
-        let number = site.newcomers.next.fetch_add(1, Ordering::Relaxed);
+        let number = site.newcomers.number();
         let (peer, local) = (peer.ip(), local.ip());
         let wire = Wire { peer, local, number, site: Arc::clone(&site) };
         let task = connections.spawn(connection(stream, acceptor.clone(), router.clone(), wire));
-        site.newcomers.add(number, task);
-    }
-}
-
-/// Connections that were taken in a row.
-struct Turn {
-    began: Instant,
-    taken: u32,
-}
-
-impl Turn {
-    /// Takes the next one. It may be dropped and called again.
-    async fn take(&mut self, listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
-        if self.taken >= TURN_MAX {
-            tokio::time::sleep_until(self.began + TURN).await;
-        }
-        if self.began.elapsed() >= TURN {
-            *self = Turn { began: Instant::now(), taken: 0 };
-        }
-        let accepted = listener.accept().await;
-        self.taken += 1;
-        accepted
+        site.newcomers.add(number, Source::of(peer), task);
     }
 }
 
