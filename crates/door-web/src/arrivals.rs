@@ -18,12 +18,13 @@ use crate::strangers::Source;
 /// from where most are.
 const MAX_NEWCOMERS: usize = 64;
 
-/// How many connections are taken in a row before everything else has its turn, so this is how long a
-/// keystroke may wait behind them: less than a millisecond.
-const ROW: u32 = 8;
+/// How many connections are taken in a row before everything else has its turn: a keystroke waits
+/// behind them for a millisecond or two, and each of them is looked at before it could have to make
+/// room for another.
+const ROW: u32 = 16;
 
-/// Takes connections, so many in a row. There is no pause beyond that: who has to wait for one in the
-/// system's queue may be the owner, and when that is full they wait for a second.
+/// Takes connections, so many in a row. There is no pause beyond that: the owner may be one of those who
+/// wait in the system's queue, and when that is full they try again only after a second.
 #[derive(Debug, Default)]
 pub(crate) struct Turn(u32);
 
@@ -34,8 +35,8 @@ impl Turn {
         listener: &TcpListener,
     ) -> io::Result<(TcpStream, SocketAddr)> {
         if self.0 >= ROW {
-            self.0 = 0;
             tokio::task::yield_now().await;
+            self.0 = 0;
         }
         let accepted = listener.accept().await;
         self.0 += 1;

@@ -246,13 +246,14 @@ async fn accept(listener: TcpListener, acceptor: Option<TlsAcceptor>, site: Arc<
     loop {
         let accepted = tokio::select! {
             accepted = turn.take(&listener) => accepted,
-            Some(_) = connections.join_next() => continue,
             () = site.door.around.shutdown.begun() => return,
         };
         let Ok((stream, peer)) = accepted else {
             tokio::time::sleep(PAUSE).await;
             continue;
         };
+        // Nothing is left of those that are over but their number.
+        while connections.try_join_next().is_some() {}
         if connections.len() >= MAX_CONNECTIONS {
             tracing::warn!(MAX_CONNECTIONS, "too many browsers; one was turned away");
             continue;

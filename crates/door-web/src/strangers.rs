@@ -2,18 +2,18 @@
 //! when to come again.
 //!
 //! On loopback the owner and whoever guesses have one address. So a source is never refused as such:
-//! each request is looked at first, and only what was wrong has to wait. Those who wait are few; when
-//! there are more, the oldest gets its answer.
+//! each request is looked at first, and only what was wrong has to wait. Only so many wait; who comes
+//! beyond them is answered at once, which costs least.
 //!
 //! Not here: passwords, of which there are fewer than secrets (`pace`), and how many connections are
 //! taken at all (`listen`).
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::oneshot;
+use tokio::sync::Semaphore;
 
 /// How many wrong secrets a source may say at once: a person's programs with an old token have fewer.
 const BUDGET: u32 = 20;
@@ -48,19 +48,18 @@ impl Source {
     }
 }
 
-/// Who said something wrong, and whose answers wait.
-#[derive(Debug, Default)]
+/// Who said something wrong, and how many answers may still wait.
+#[derive(Debug)]
 pub(crate) struct Strangers {
     /// When all that a source said is forgiven.
     forgiven: Mutex<BTreeMap<Source, Instant>>,
-    late: Mutex<Late>,
+    places: Semaphore,
 }
 
-/// Answers that wait, by their turn.
-#[derive(Debug, Default)]
-struct Late {
-    next: u64,
-    all: BTreeMap<u64, oneshot::Sender<()>>,
+impl Default for Strangers {
+    fn default() -> Strangers {
+        Strangers { forgiven: Mutex::default(), places: Semaphore::new(MAX_LATE) }
+    }
 }
 
 impl Strangers {
@@ -76,39 +75,11 @@ impl Strangers {
         (!over.is_zero()).then_some(over)
     }
 
-    /// Waits with an answer: its time, or until too many others wait.
+    /// Waits with an answer, if there is a place to wait.
     pub(crate) async fn wait(&self) {
-        let (turn, pushed) = {
-            let mut late = self.late();
-            if late.all.len() >= MAX_LATE {
-                // Who does not hear it has left.
-                late.all.pop_first().map(|(_, oldest)| oldest.send(()).ok());
-            }
-            let (push, pushed) = oneshot::channel();
-            let turn = late.next;
-            late.next += 1;
-            late.all.insert(turn, push);
-            (Turn { strangers: self, number: turn }, pushed)
-        };
-        // Either way it is over.
-        tokio::time::timeout(LATE, pushed).await.map(drop).unwrap_or_default();
-        drop(turn);
-    }
-
-    fn late(&self) -> MutexGuard<'_, Late> {
-        self.late.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Somebody's turn; it goes with them, also when they hang up.
-struct Turn<'a> {
-    strangers: &'a Strangers,
-    number: u64,
-}
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        self.strangers.late().all.remove(&self.number);
+        if let Ok(_place) = self.places.try_acquire() {
+            tokio::time::sleep(LATE).await;
+        }
     }
 }
 
@@ -167,7 +138,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn only_so_many_wait_and_the_oldest_is_answered() {
+    async fn only_so_many_wait_and_the_others_are_answered() {
         let strangers = Strangers::default();
         let begin = tokio::time::Instant::now();
         let waiting = (0..2 * MAX_LATE).map(|_| async {
@@ -175,10 +146,9 @@ mod tests {
             begin.elapsed()
         });
         let took = futures_util::future::join_all(waiting).await;
-        let (early, late) = took.split_at(MAX_LATE);
-        assert!(early.iter().all(Duration::is_zero), "{early:?}");
+        let (late, early) = took.split_at(MAX_LATE);
         assert!(late.iter().all(|it| *it >= LATE), "{late:?}");
-        assert!(strangers.late().all.is_empty());
+        assert!(early.iter().all(Duration::is_zero), "{early:?}");
     }
 
     #[tokio::test]
@@ -186,6 +156,6 @@ mod tests {
         let strangers = Strangers::default();
         let waiting = tokio::time::timeout(Duration::ZERO, strangers.wait());
         assert!(waiting.await.is_err());
-        assert!(strangers.late().all.is_empty());
+        assert_eq!(strangers.places.available_permits(), MAX_LATE);
     }
 }
