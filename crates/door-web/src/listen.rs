@@ -20,7 +20,7 @@ use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
@@ -44,6 +44,10 @@ const HEAD_BYTES: usize = 64 << 10;
 
 /// How many connections there may be.
 const MAX_CONNECTIONS: usize = 1024;
+
+/// How many connections the system keeps for us: as many as it does at most. Those it has no room for try
+/// again only after a second, and the owner may be among them.
+const BACKLOG: u32 = 4096;
 
 /// How long what was sent may be on its way before a connection counts as broken.
 const ON_THE_WAY: Duration = Duration::from_secs(20);
@@ -168,8 +172,7 @@ impl Listening {
         let ip = if place.expose { Ipv4Addr::UNSPECIFIED } else { Ipv4Addr::LOCALHOST };
         let address = SocketAddr::from((ip, place.port));
         let acceptor = if place.tls { Some(acceptor(&door, &place).await?) } else { None };
-        let bound = TcpListener::bind(address).await;
-        let listener = bound.map_err(|error| ListenError::Bind { address, error })?;
+        let listener = bind(address).map_err(|error| ListenError::Bind { address, error })?;
         let address =
             listener.local_addr().map_err(|error| ListenError::Bind { address, error })?;
         let site = Arc::new(Site {
@@ -229,6 +232,14 @@ impl Drop for Listening {
             task.abort();
         }
     }
+}
+
+fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = TcpSocket::new_v4()?;
+    // Connections of the last daemon that are not quite over are not in the way.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 async fn acceptor(door: &Door, place: &Place) -> Result<TlsAcceptor, ListenError> {
