@@ -1,8 +1,8 @@
 //! The browser's door: the WebSocket contracts, the page, logins and share links.
 //!
 //! The contract is docs/protocol/websocket.md, what is guarded against is in docs/security.md. `listen`
-//! accepts and bounds connections, `strangers` keeps who guesses waiting, `guard` looks at `Host` and `Origin` before anything else, `auth`
-//! says who is there, `routes` is the table of what there is. `pty` is the terminal of foreign front
+//! accepts and bounds connections, `guard` looks at `Host` and `Origin` before anything else, `auth`
+//! says who is there, `strangers` keeps who guesses waiting, `routes` is the table of what there is. `pty` is the terminal of foreign front
 //! ends, `native` the way of our own page, `raw` that of carryOn's, `chat` a conversation with an agent; `hub` shows one session to
 //! all of them. Everything that is done to a session is a verb of the engine.
 //!
