@@ -12,4 +12,5 @@ mod watch;
 
 pub(crate) use bridge::{Bridge, Typing, bridge};
 pub(crate) use manners::Manners;
+pub(crate) use poll::earliest;
 pub(crate) use watch::{Watch, watch, watch_as};

@@ -8,6 +8,7 @@
 //! - `context` what a verb is given; `select` which session is meant when none is named;
 //! - `attached` the poll loops of a person's terminal and of `run`, on top of `link`, which
 //!   reconnects; `input` what a person types; `terminal` the person's terminal;
+//! - `relay` carries a session to a client of carryOn's, for the daemon;
 //! - `follow` what the daemon noted, and what it will;
 //! - `machines` the other machines whose daemons can be meant instead of this one's;
 //! - `ptywright` and `carryon` the command lines of those programs, for who starts them;
@@ -30,6 +31,7 @@ mod moment;
 mod output;
 mod plain;
 mod ptywright;
+mod relay;
 mod select;
 mod table;
 mod terminal;

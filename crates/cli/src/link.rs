@@ -3,8 +3,8 @@
 //! While the daemon is gone the link is *down*: it tries again with growing pauses, first hoping
 //! that somebody restarts the daemon (with a newer program, perhaps), then starting it itself. Typed
 //! input is kept meanwhile. The stream goes on at the offset reached. The way to another machine is
-//! made anew beside the loop (`attempt`), which goes on. Used by the loops in `attached`; not here:
-//! what is drawn, and telling the person.
+//! made anew beside the loop (`attempt`), which goes on. Used by the loops in `attached` and by `relay`,
+//! which only waits for a daemon; not here: what is drawn, and telling the person.
 
 mod attempt;
 
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use bytes::{Buf as _, Bytes};
 use greenroom_client::{
-    Borrowed, Connection, Error, ErrorKind, Event, Reach, Received, Refusal, Stream, Tap,
+    Behalf, Borrowed, Connection, Error, ErrorKind, Event, Reach, Received, Refusal, Stream, Tap,
 };
 use greenroom_model::{Offset, Size};
 use rustix::event::PollFlags;
@@ -47,6 +47,10 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// The longest pause before another machine is tried again, which takes an `ssh` each time.
 const LONGEST_LINE_PAUSE: Duration = Duration::from_secs(3);
 
+/// The longest pause of who waits for a daemon that nobody may ever start: a program notices a second,
+/// and it costs a machine nothing.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
 /// How much typed input is kept while the link is down: nobody types more, and a paste may be large.
 const MAX_KEPT: usize = 1 << 20;
 
@@ -57,12 +61,22 @@ const FAREWELL: Duration = Duration::from_millis(500);
 pub(crate) struct Link<'a> {
     context: &'a Context<'a>,
     reach: Reach,
+    patience: Patience,
     stream: Stream,
     state: State,
     /// Input that no daemon has got whole.
     kept: Vec<u8>,
     /// How much of it is on its way.
     sent: usize,
+}
+
+/// What is done about a daemon that is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Patience {
+    /// A person waits: it is started, and given up if that does not help.
+    Starts,
+    /// It is waited for, for as long as the caller likes.
+    Waits,
 }
 
 enum State {
@@ -73,6 +87,8 @@ enum State {
 struct Down {
     since: Instant,
     next: Instant,
+    /// Since when there is a daemon that does not know the session.
+    unknown: Option<Instant>,
     /// The attempt under way, if it is not made in one go.
     attempt: Option<Attempt>,
 }
@@ -83,12 +99,35 @@ impl<'a> Link<'a> {
         connection: Connection,
         stream: Stream,
     ) -> Result<Link<'a>> {
+        Ok(Link::with(context, context.reach()?, Patience::Starts, (connection, stream)))
+    }
+
+    /// A link that starts no daemon, and waits for one until it is closed.
+    pub(crate) fn waiting(
+        context: &'a Context<'a>,
+        reach: Reach,
+        connected: (Connection, Stream),
+    ) -> Link<'a> {
+        Link::with(context, reach, Patience::Waits, connected)
+    }
+
+    fn with(
+        context: &'a Context<'a>,
+        reach: Reach,
+        patience: Patience,
+        (connection, stream): (Connection, Stream),
+    ) -> Link<'a> {
         let state = State::Up(Box::new(connection));
-        Ok(Link { context, reach: context.reach()?, stream, state, kept: Vec::new(), sent: 0 })
+        Link { context, reach, patience, stream, state, kept: Vec::new(), sent: 0 }
     }
 
     pub(crate) fn stream(&self) -> &Stream {
         &self.stream
+    }
+
+    /// Whom the stream is for, if for another program.
+    pub(crate) fn behalf_mut(&mut self) -> Option<&mut Behalf> {
+        self.stream.behalf_mut()
     }
 
     /// Who is waited for while the link is down.
@@ -110,6 +149,12 @@ impl<'a> Link<'a> {
             State::Up(connection) => !connection.has_unsent(),
             State::Down(_) => self.kept.len() < MAX_KEPT,
         }
+    }
+
+    /// Whether all that was typed is on its way.
+    pub(crate) fn is_delivered(&self) -> bool {
+        let sent = matches!(&self.state, State::Up(connection) if !connection.has_unsent());
+        sent && self.kept.is_empty()
     }
 
     /// What to poll for; nothing while there is no connection or nothing to do.
@@ -233,6 +278,20 @@ impl<'a> Link<'a> {
         drawn.or_else(|error| self.lost(error, now))
     }
 
+    /// Asks for something whose answer will be an event; nothing is asked without a daemon.
+    pub(crate) fn ask(
+        &mut self,
+        method: &str,
+        params: &Value,
+        now: Instant,
+    ) -> Result<Option<u64>> {
+        let State::Up(connection) = &mut self.state else { return Ok(None) };
+        match connection.start(method, params) {
+            Ok(id) => Ok(Some(id)),
+            Err(error) => self.lost(error, now).map(|()| None),
+        }
+    }
+
     /// Asks for something whose answer does not matter; without a daemon it is not asked.
     pub(crate) fn tell(&mut self, method: &str, params: &Value, now: Instant) -> Result<()> {
         let State::Up(connection) = &mut self.state else { return Ok(()) };
@@ -259,7 +318,7 @@ impl<'a> Link<'a> {
             Error::Lost(_) | Error::Silent { .. } => {}
             other => return Err(self.gone(other)),
         }
-        self.state = State::Down(Down { since: now, next: now, attempt: None });
+        self.state = State::Down(Down { since: now, next: now, unknown: None, attempt: None });
         self.sent = 0;
         Ok(())
     }
@@ -280,7 +339,7 @@ impl<'a> Link<'a> {
         match tried {
             None => Ok(false),
             Some(Ok((connection, stream))) => self.back(connection, stream, now).map(|()| true),
-            Some(Err(error)) if self.is_passing(&error, down_for) => {
+            Some(Err(error)) if self.is_passing(&error, down_for, now) => {
                 self.try_later();
                 Ok(false)
             }
@@ -290,7 +349,7 @@ impl<'a> Link<'a> {
 
     /// Tries to reconnect; nothing is given yet if that takes a while.
     fn try_now(&mut self, down_for: Duration) -> Result<Option<Tried>> {
-        let start = down_for >= START_AFTER;
+        let start = down_for >= START_AFTER && self.patience == Patience::Starts;
         match (&self.reach, &mut self.state) {
             (Reach::There(_), State::Down(down)) => {
                 let attempt = Attempt::begin(&self.reach, self.stream.clone(), start);
@@ -329,19 +388,30 @@ impl<'a> Link<'a> {
     fn try_later(&mut self) {
         if let State::Down(down) = &mut self.state {
             let now = Instant::now();
-            let longest =
-                if self.reach.host().is_some() { LONGEST_LINE_PAUSE } else { LONGEST_PAUSE };
+            let longest = match (self.reach.host(), self.patience) {
+                (Some(_), _) => LONGEST_LINE_PAUSE,
+                (None, Patience::Starts) => LONGEST_PAUSE,
+                (None, Patience::Waits) => LONGEST_WAIT,
+            };
             down.next = now + ((now - down.since) / 4).clamp(FIRST_PAUSE, longest);
         }
     }
 
     /// Whether an error may be gone when it is tried again.
-    fn is_passing(&self, error: &Error, down_for: Duration) -> bool {
-        let bound = match error.kind() {
-            ErrorKind::Unreachable if self.reach.host().is_some() => LINE_GIVE_UP_AFTER,
-            ErrorKind::Unreachable | ErrorKind::Busy | ErrorKind::Limit => GIVE_UP_AFTER,
-            ErrorKind::NotFound | ErrorKind::Internal => UNKNOWN_FOR,
+    fn is_passing(&mut self, error: &Error, down_for: Duration, now: Instant) -> bool {
+        let State::Down(down) = &mut self.state else { return false };
+        match error.kind() {
+            ErrorKind::NotFound | ErrorKind::Internal => {
+                let unknown = *down.unknown.get_or_insert(now);
+                return now.saturating_duration_since(unknown) < UNKNOWN_FOR;
+            }
+            ErrorKind::Unreachable | ErrorKind::Busy | ErrorKind::Limit => down.unknown = None,
             _ => return false,
+        }
+        let bound = match (self.patience, error.kind(), self.reach.host()) {
+            (Patience::Waits, ..) => return true,
+            (Patience::Starts, ErrorKind::Unreachable, Some(_)) => LINE_GIVE_UP_AFTER,
+            (Patience::Starts, ..) => GIVE_UP_AFTER,
         };
         down_for < bound
     }

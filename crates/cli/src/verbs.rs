@@ -17,6 +17,7 @@ mod ls;
 mod man;
 pub(crate) mod new;
 mod read;
+mod relay;
 mod rename;
 pub(crate) mod repl;
 mod resize;
@@ -63,6 +64,8 @@ pub(crate) enum Verb {
     Compat(compat::Compat),
     Completions(completions::Completions),
     Man(man::Man),
+    #[command(hide = true)]
+    Relay(relay::Relay),
 }
 
 /// Where a verb can be done.
@@ -108,6 +111,7 @@ impl Verb {
             Verb::Compat(_) => Place::Here("compat"),
             Verb::Completions(_) => Place::Here("completions"),
             Verb::Man(_) => Place::Here("man"),
+            Verb::Relay(_) => Place::Here("relay"),
         }
     }
 
@@ -140,6 +144,7 @@ impl Verb {
             Verb::Compat(verb) => verb.run(context),
             Verb::Completions(verb) => verb.run(context),
             Verb::Man(verb) => verb.run(context),
+            Verb::Relay(verb) => verb.run(context),
         }
     }
 }

@@ -42,7 +42,7 @@ pub use machine::{BadMachine, Machine};
 pub use reach::Reach;
 pub use session::{Session, State};
 pub use ssh::Said;
-pub use stream::{AttachOptions, Lag, Stream};
+pub use stream::{AttachOptions, Behalf, Lag, Stream};
 pub use tap::{Borrowed, Tap};
 pub use transport::Transport;
 pub use tunnel::{LINGER, PATIENCE, Tunnel};

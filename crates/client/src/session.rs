@@ -31,8 +31,12 @@ pub struct Session {
     pub size: Size,
     /// How many clients are attached.
     pub clients: u64,
+    /// How many views of it there are; a client that attached in two ways has two.
+    pub viewers: u64,
     /// The program's process.
     pub pid: Option<u32>,
+    /// The process that holds it.
+    pub holder_pid: Option<u32>,
     /// What runs.
     pub command: String,
     /// The folder it runs in.
@@ -72,6 +76,7 @@ impl Session {
     pub fn from_wire(value: &Value) -> Session {
         let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
         let side = |key: &str| value[key].as_u64().and_then(|it| u16::try_from(it).ok());
+        let process = |key: &str| value[key].as_u64().and_then(|it| u32::try_from(it).ok());
         let size = side("cols").zip(side("rows")).and_then(|(cols, rows)| Size::new(cols, rows));
         let state = match value["state"].as_str() {
             Some("ended") => State::Ended,
@@ -89,7 +94,9 @@ impl Session {
             created_at: value["created"].as_i64().unwrap_or_default(),
             size: size.unwrap_or_default(),
             clients: value["attachedClients"].as_u64().unwrap_or_default(),
-            pid: value["pid"].as_u64().and_then(|it| u32::try_from(it).ok()),
+            viewers: value["viewers"].as_u64().unwrap_or_default(),
+            pid: process("pid"),
+            holder_pid: process("holderPid"),
             command: text("command"),
             cwd: text("cwd"),
             title: text("title"),

@@ -27,6 +27,21 @@ pub struct AttachOptions {
     pub history: u32,
     /// Go on at this offset instead of drawing the screen.
     pub from: Option<Offset>,
+    /// Whom it is for, if for another program.
+    pub behalf: Option<Behalf>,
+}
+
+/// The program a stream is for, if it is not this one.
+#[derive(Debug, Clone, Default)]
+pub struct Behalf {
+    /// Its process.
+    pub pid: u32,
+    /// What it said of itself to the daemon, once the daemon has told: its type and its name.
+    pub said: Option<(String, String)>,
+    /// When it was the one to size the session last, in milliseconds since 1970.
+    pub sized_ms: Option<u64>,
+    /// Its size is only to be known: it was said to another daemon, and is no news.
+    pub quiet: bool,
 }
 
 /// What happens when a client does not read.
@@ -69,6 +84,8 @@ impl Stream {
         let from = options.from;
         let answer = connection.call("session.attach", &params(target, &options, from))?;
         let session = Session::from_wire(&answer["session"]);
+        let mut options = options;
+        options.told(&answer);
         let offset = from.or_else(|| answer["offset"].as_u64().map(Offset)).unwrap_or_default();
         Ok(Stream {
             id: text(&answer, "streamId")?,
@@ -91,6 +108,7 @@ impl Stream {
         let params = params(&self.target, &self.options, Some(self.offset));
         let answer = connection.call("session.attach", &params)?;
         self.session = Session::from_wire(&answer["session"]);
+        self.options.told(&answer);
         (self.told, self.typed) = (self.offset, 0);
         self.id = text(&answer, "streamId")?;
         self.session_id = text(&answer, "sessionId")?;
@@ -224,6 +242,11 @@ impl Stream {
         self.options.size
     }
 
+    /// Whom it is for, to be said whenever the stream is resumed.
+    pub fn behalf_mut(&mut self) -> Option<&mut Behalf> {
+        self.options.behalf.as_mut()
+    }
+
     /// Its id on this connection.
     #[must_use]
     pub fn id(&self) -> &str {
@@ -236,6 +259,26 @@ impl Stream {
     /// The daemon's no, a lost connection.
     pub fn detach(self, connection: &mut Connection) -> Result<(), Error> {
         connection.call("session.detach", &json!({"streamId": self.id})).map(drop)
+    }
+}
+
+impl AttachOptions {
+    /// Keeps what the daemon knows of whom this is for: the next one will not.
+    fn told(&mut self, answer: &Value) {
+        let known = |key: &str| answer["client"][key].as_str().map(str::to_owned);
+        if let (Some(behalf), Some(said)) = (&mut self.behalf, known("type").zip(known("name"))) {
+            behalf.said = Some(said);
+        }
+    }
+}
+
+impl Behalf {
+    fn to_wire(&self) -> Value {
+        let (kind, name) = self.said.as_ref().map(|it| (&it.0, &it.1)).unzip();
+        json!({
+            "pid": self.pid, "type": kind, "name": name,
+            "sizedMs": self.sized_ms, "quiet": self.quiet,
+        })
     }
 }
 
@@ -262,6 +305,9 @@ fn params(target: &str, options: &AttachOptions, from: Option<Offset>) -> Value 
     }
     if let Some(offset) = from {
         params["from"] = offset.0.into();
+    }
+    if let Some(behalf) = &options.behalf {
+        params["for"] = behalf.to_wire();
     }
     params
 }

@@ -9,6 +9,9 @@ use tokio::sync::watch;
 /// The longest name or type of a client that is kept.
 const MAX_TEXT: usize = 256;
 
+/// What a client at a session's own socket is that nobody knows from elsewhere.
+const AT_SESSION: &str = "cli";
+
 /// How many clients are remembered that have left: everybody is told who it was that left, and not
 /// everybody is told at once.
 const MAX_DEPARTED: usize = 64;
@@ -24,7 +27,7 @@ pub(crate) struct Client {
     pub(crate) native: bool,
     /// It is at a session's own socket, in the place of this connection of the same process.
     pub(crate) stands_for: Option<ClientId>,
-    /// It is at a session's own socket.
+    /// It is at a session's own socket, carried by a relay.
     pub(crate) at_session: bool,
 }
 
@@ -99,6 +102,22 @@ impl Clients {
         let all = self.all();
         let found = all.iter().rev().find(|(_, it)| it.pid == pid && pid != 0 && !it.at_session);
         found.map(|(id, client)| (*id, client.clone()))
+    }
+
+    /// Takes a connection for a process at a session's own socket: who that said it is on the daemon's,
+    /// or was when an earlier daemon knew it.
+    pub(crate) fn stand_in(&self, id: ClientId, pid: u64, said: Option<(String, String)>) {
+        let asked = self.of_process(pid);
+        let known = asked.as_ref().map(|it| (it.1.kind.clone(), it.1.name.clone()));
+        let (kind, name) = known.or(said).unwrap_or_else(|| (AT_SESSION.to_owned(), String::new()));
+        if let Some(client) = self.all().get_mut(&id) {
+            client.at_session = true;
+            client.stands_for = asked.map(|it| it.0);
+            // The relay speaks our protocol; whom it carries does not.
+            client.native = false;
+        }
+        self.identify(id, Some(&kind), Some(&name), Some(pid));
+        self.count_foreign();
     }
 
     /// Keeps what a client says of itself; what it does not say stays.

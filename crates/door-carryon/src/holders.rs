@@ -1,20 +1,20 @@
 //! A socket of its own for each session that a client of carryOn's attaches to.
 //!
 //! carryOn's command line does not take output from the daemon: it connects to the holder of a
-//! session, at the path the attach answered. Here the daemon listens at such paths itself, and
-//! serves what connects from the engine (`holders/client.rs`, `holders/frames.rs`), or from the
-//! user's tmux (`holders/tmux.rs`).
+//! session, at the path the attach answered, and takes the end of that connection for the session's.
+//! Here the daemon listens at such paths, and hands each connection to a relay: a process that carries
+//! the session to it, attaches as our own clients do, and goes on over daemons (`relay` in `cli`). It
+//! says whom it attaches for (`holders/behalf.rs`).
 //!
 //! A socket is made when somebody attaches and goes when the session ends; who was told of it and
 //! has not come yet is waited for, for they still want the last bytes and the exit code.
 
-mod client;
-mod frames;
-mod tmux;
+mod behalf;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileTypeExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -24,15 +24,18 @@ use std::time::Duration;
 use greenroom_door::{Shutdown, bind, inner_folder};
 use greenroom_engine::{HouseEvent, Info, State};
 use greenroom_model::SessionId;
-use tokio::net::UnixListener;
+use tokio::net::{UnixListener, UnixStream as Stream};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-use crate::Door;
 use crate::tmux::PREFIX;
+use crate::{Door, Relaying};
 
-/// How many connections one session's socket takes: people with terminals, and then some.
+pub(crate) use behalf::Behalf;
+
+/// How many connections one session's socket takes, each with a process: people with terminals, and
+/// then some.
 const MAX_CLIENTS: usize = 256;
 
 /// How long who was told of a socket has to come for the end of its session. carryOn's clients
@@ -101,18 +104,11 @@ impl Open {
     }
 }
 
-/// Whose socket it is.
-#[derive(Debug, Clone)]
-enum Whose {
-    Engine(SessionId),
-    Tmux(String),
-}
-
 /// Where a session's socket is, made if need be. None if there can be none: the path is too long,
 /// or the folder is not fit. The client then has the frames of its own connection.
 pub(crate) fn offer(door: &Arc<Door>, info: &Info) -> Option<PathBuf> {
     let (id, native) = (info.id, info.native_id());
-    let path = open(door, &native, Whose::Engine(id))?;
+    let path = open(door, &native)?;
     if door.engine.get(id).is_none_or(|info| info.state != State::Running) {
         // It ended meanwhile, and nobody will say so again.
         end(door, &native);
@@ -124,10 +120,10 @@ pub(crate) fn offer(door: &Arc<Door>, info: &Info) -> Option<PathBuf> {
 pub(crate) fn offer_tmux(door: &Arc<Door>, name: &str) -> Option<PathBuf> {
     // Such a name has a folder in it.
     let fits = !name.contains('/');
-    fits.then(|| open(door, &format!("{PREFIX}{name}"), Whose::Tmux(name.to_owned()))).flatten()
+    fits.then(|| open(door, &format!("{PREFIX}{name}"))).flatten()
 }
 
-fn open(door: &Arc<Door>, id: &str, whose: Whose) -> Option<PathBuf> {
+fn open(door: &Arc<Door>, id: &str) -> Option<PathBuf> {
     if let Some(open) = door.holders.open().get(id) {
         open.promised.send_modify(|count| *count += 1);
         return Some(open.path.clone());
@@ -143,7 +139,7 @@ fn open(door: &Arc<Door>, id: &str, whose: Whose) -> Option<PathBuf> {
         }
     };
     let promised = Arc::new(watch::Sender::new(1_usize));
-    let accepting = accept(Arc::clone(door), listener, Arc::clone(&promised), whose);
+    let accepting = accept(Arc::clone(door), listener, Arc::clone(&promised), id.to_owned());
     let accepting = tokio::spawn(accepting).abort_handle();
     let opened = Open { path: path.clone(), accepting, promised };
     door.holders.open().insert(id.to_owned(), opened);
@@ -154,20 +150,26 @@ async fn accept(
     door: Arc<Door>,
     listener: UnixListener,
     promised: Arc<watch::Sender<usize>>,
-    whose: Whose,
+    id: String,
 ) {
     let shutdown = door.holders.shutdown.clone();
-    greenroom_door::serve(&listener, MAX_CLIENTS, shutdown, |stream, peer| {
+    greenroom_door::serve(&listener, MAX_CLIENTS, shutdown, |stream, _| {
         promised.send_modify(|count| *count = count.saturating_sub(1));
-        let (door, whose) = (Arc::clone(&door), whose.clone());
+        let relaying = hand_over(&door, stream, &id);
         async move {
-            match whose {
-                Whose::Engine(id) => client::serve(stream, peer, door, id).await,
-                Whose::Tmux(name) => tmux::serve(stream, peer, door, &name).await,
+            match relaying {
+                // For as long as its place is taken.
+                Ok(relaying) => relaying.await,
+                Err(error) => tracing::warn!(%error, "a session could not be carried to a client"),
             }
         }
     })
     .await;
+}
+
+/// Hands a connection to a process of its own.
+fn hand_over(door: &Door, stream: Stream, id: &str) -> io::Result<Relaying> {
+    door.daemon.relay(OwnedFd::from(stream.into_std()?), id)
 }
 
 /// Removes sockets of sessions that end, for as long as the daemon runs.

@@ -2,7 +2,7 @@
 //!
 //! The contract is docs/protocol/native.md, and docs/protocol/carryon.md where carryOn's own clients
 //! depend on more. `connection` reads frames and starts requests, `methods` is the table of what can
-//! be asked, `streams` carries attached sessions, `holders` does so on a socket of each session,
+//! be asked, `streams` carries attached sessions, `holders` has them carried on a socket of each session,
 //! `notes` tells everybody what happened, `wire` has the shapes. Everything a method does to a session
 //! is one verb of the engine; here it is only renamed, reshaped and framed. What carryOn has beside
 //! sessions is here: `settings`, `project`, and `tmux`, its other backend.
@@ -30,6 +30,8 @@ mod web;
 mod wire;
 
 use std::future::Future;
+use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -102,6 +104,9 @@ pub struct AuditEntry {
 /// What the audit trail has; else why it cannot be read, for people.
 pub type Audited = Pin<Box<dyn Future<Output = Result<Vec<AuditEntry>, String>> + Send>>;
 
+/// Ends when the process that carries a session to a client has.
+pub type Relaying = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// What the daemon says of itself.
 #[derive(Debug, Clone)]
 pub struct Status {
@@ -143,6 +148,12 @@ pub trait Daemon: Send + Sync {
     /// # Errors
     /// Somebody else does, or the daemon serves another one already.
     fn serve_base(&self, base: &Path) -> Result<PathBuf, String>;
+    /// Has a process of its own, which outlives this one, carry a session to the client at this end of a
+    /// connection.
+    ///
+    /// # Errors
+    /// The system is out of something.
+    fn relay(&self, client: OwnedFd, session: &str) -> io::Result<Relaying>;
 }
 
 /// How a door is set up.

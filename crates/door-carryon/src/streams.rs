@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use greenroom_engine::{Event, Subscription, SubscriptionId, Why};
+use greenroom_engine::{Event, Info, State, Subscription, SubscriptionId, Why};
 use greenroom_frame::binary::stream::{RedrawReason, output_head, redraw_head};
 use greenroom_frame::binary::{encode, header, kind};
 use greenroom_model::SessionId;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::task::AbortHandle;
 
 use crate::connection::Connection;
@@ -158,12 +158,26 @@ fn to_wire(event: Event, id: &str, stream: &Stream) -> Option<[Bytes; 2]> {
 }
 
 /// A session's last screen and its end, without offsets.
-pub(crate) fn last_screen(native: &str, screen: Vec<u8>) -> impl Iterator<Item = Bytes> {
+pub(crate) fn last_screen(native: &str, screen: Vec<u8>) -> Vec<Bytes> {
     // No screen comes near the bounds of a frame.
     let shown = header(kind::TERMINAL_DATA, native, screen.len());
     let close = encode(kind::STREAM_CLOSE, native, b"");
     let shown = shown.map(|head| [Bytes::from(head), Bytes::from(screen)]);
-    shown.into_iter().flatten().chain(close.ok().map(Bytes::from))
+    shown.into_iter().flatten().chain(close.ok().map(Bytes::from)).collect()
+}
+
+/// The same with offsets, on the stream that is none.
+pub(crate) fn last_redraw(info: &Info, screen: Vec<u8>) -> Vec<Bytes> {
+    let id = stream_id(SubscriptionId::default());
+    // The same here.
+    let head = redraw_head(&id, info.offset.0, RedrawReason::Attached, screen.len());
+    let shown = head.map(|head| [Bytes::from(head), Bytes::from(screen)]);
+    let how = match info.state {
+        State::Ended(end, _) => ended(end),
+        State::Running => Map::new(),
+    };
+    let end = encode(kind::ENDED, &id, Value::from(how).to_string().as_bytes());
+    shown.into_iter().flatten().chain(end.ok().map(Bytes::from)).collect()
 }
 
 fn reason(why: Why) -> RedrawReason {

@@ -18,10 +18,8 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-pub(crate) use stream::{Attach, Streams, attach, detach, open, takes, type_in};
-pub(crate) use verbs::{
-    Wanted, create, info, is_available, kill, rename, resize, scrollback, sessions,
-};
+pub(crate) use stream::{Attach, Streams, attach, detach, takes};
+pub(crate) use verbs::{Wanted, create, is_available, kill, rename, resize, scrollback, sessions};
 
 use crate::wire::client_of;
 use crate::{Door, holders};

@@ -29,6 +29,7 @@ pub(crate) fn session(door: &Door, info: &Info) -> Value {
         "argv": info.command,
         "attachedClients": clients.len(),
         "clients": clients,
+        "viewers": info.viewers.len(),
         "cols": info.size.cols(),
         "rows": info.size.rows(),
         "title": info.title,

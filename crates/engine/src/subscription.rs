@@ -46,6 +46,9 @@ pub struct Attach {
     pub lag: Lag,
     /// Lines above the screen the first redraw brings along.
     pub history: usize,
+    /// It comes back with the size it had: that is no news, and sizes nothing before it types or says a
+    /// size.
+    pub quiet: bool,
 }
 
 /// A client's view of one session.

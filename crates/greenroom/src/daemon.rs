@@ -5,19 +5,25 @@
 //! thread of its own, for the disk may be slow, and a collector of metrics, if there is one, is told
 //! from threads that may wait.
 
+use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use greenroom_cli::Compat;
 use greenroom_door::{Shutdown, bind, own_folder};
-use greenroom_door_carryon::{self as native, Audited, Daemon, Door, LogEntry, Setup, Status};
+use greenroom_door_carryon::{
+    self as native, Audited, Daemon, Door, LogEntry, Relaying, Setup, Status,
+};
 use greenroom_door_ptywright as ptywright;
 use greenroom_engine::{Engine, HouseEvent, Options, Refused};
 use greenroom_model::SessionId;
 use greenroom_store::{Keeper, StoreError};
 use tokio::net::UnixListener;
+use tokio::process::Command;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, oneshot};
@@ -62,6 +68,8 @@ struct Affairs {
     carryon: Carryon,
     /// The browser's door.
     web: Arc<Web>,
+    /// This program, which relays run: another one may lie in its place by then, and will do.
+    program: PathBuf,
 }
 
 /// Runs the daemon until it is told to stop. `ready` is called once it can be reached.
@@ -139,6 +147,7 @@ async fn serve(
         open_files,
         carryon: Carryon::default(),
         web,
+        program: std::env::current_exe().context("finding this program")?,
     });
     let telemetry = Telemetry::start(&affairs.engine, &affairs.web);
     let door = open_native(&affairs)?;
@@ -480,6 +489,20 @@ impl Daemon for Affairs {
         self.logs.also(&base.join(carryon::LOGS), keep_logs(&self.config()));
         carryon::remember(&self.paths.carryon_base(), base);
         Ok(socket)
+    }
+
+    fn relay(&self, client: OwnedFd, session: &str) -> io::Result<Relaying> {
+        // Nothing but the connection and where the daemon is: it is to be as if it had always been there.
+        let mut relay = Command::new(&self.program)
+            .arg0("greenroom")
+            .args(["relay", session])
+            .arg(self.paths.socket())
+            .env_clear()
+            .stdin(Stdio::from(client))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        Ok(Box::pin(async move { relay.wait().await.map(drop).unwrap_or_default() }))
     }
 
     fn reload(&self) -> Result<(), String> {

@@ -79,6 +79,6 @@ pub(super) fn read_stdin(buffer: &mut [u8]) -> Option<usize> {
 }
 
 /// The earliest of several times.
-pub(super) fn earliest(times: &[Option<Instant>]) -> Option<Instant> {
+pub(crate) fn earliest(times: &[Option<Instant>]) -> Option<Instant> {
     times.iter().flatten().min().copied()
 }

@@ -73,6 +73,7 @@ pub(crate) fn watch_as(
         lag: Lag::Skip,
         history: settings.history,
         from: how.from,
+        behalf: None,
     };
     let stream = Stream::attach(&mut connection, target, options)?;
     refuse_own(context, &stream)?;

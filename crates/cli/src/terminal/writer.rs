@@ -41,7 +41,8 @@ impl Writer {
         Ok(Writer::to(fd))
     }
 
-    fn to(fd: OwnedFd) -> Writer {
+    /// A writer to something that never makes its caller wait.
+    pub(crate) fn to(fd: OwnedFd) -> Writer {
         Writer { fd, waiting: VecDeque::new() }
     }
 

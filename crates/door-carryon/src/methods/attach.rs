@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use greenroom_engine::{Attach, Error, Info, Lag, SubscriptionId};
+use greenroom_engine::{Attach, Caller, Error, Info, Lag, SubscriptionId};
 use greenroom_screen::Depth;
 use serde_json::json;
 
 use super::{Answer, ok};
 use crate::connection::Connection;
 use crate::error::RpcError;
+use crate::holders::{self, Behalf};
 use crate::params::Params;
 use crate::streams::{self, Stream, stream_id};
-use crate::{holders, tmux, wire};
+use crate::{tmux, wire};
 
 /// How many sessions one connection may be attached to.
 const MAX_STREAMS: usize = 256;
@@ -20,11 +21,29 @@ const MAX_STREAMS: usize = 256;
 const MAX_HISTORY: u64 = 1_000_000;
 
 pub(super) async fn attach(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
+    let behalf = Behalf::from_wire(params.0.get("for"));
+    let stands_in =
+        behalf.as_ref().and_then(|behalf| Some((behalf, behalf.stand_in(&it.door, &it.caller)?)));
+    let mut answer = attach_as(&it, &params, stands_in.as_ref()).await?;
+    if stands_in.is_some() {
+        answer.value["client"] = wire::client_of(&it.door, it.caller.id);
+    }
+    Ok(answer)
+}
+
+async fn attach_as(
+    it: &Arc<Connection>,
+    params: &Params,
+    stands_in: Option<&(&Behalf, Caller)>,
+) -> Result<Answer, RpcError> {
     let read_only = params.flag("readOnly") || params.flag("observer");
     if let Some(name) = params.of_tmux(&it.door.engine) {
         let (size, offsets) = (params.size()?, params.flag("stream"));
         let attach = tmux::Attach { size, read_only, offsets };
-        return tmux::attach(Arc::clone(&it), name, attach).await;
+        if stands_in.is_some() {
+            tmux::come(&it.door, name, it.caller.id);
+        }
+        return tmux::attach(Arc::clone(it), name, attach).await;
     }
     let info = params.session(&it.door.engine)?;
     if it.streams.count() >= MAX_STREAMS {
@@ -47,18 +66,26 @@ pub(super) async fn attach(it: Arc<Connection>, params: Params) -> Result<Answer
         from: params.offset("from"),
         lag,
         history: params.number("history").unwrap_or(0).min(MAX_HISTORY) as usize,
+        quiet: stands_in.is_some_and(|it| it.0.quiet),
     };
     let native = info.native_id();
     if !offsets {
         // Nothing in its frames tells two streams of a session apart: the new one is in place of the old.
-        leave(&it, it.streams.plain(&native)).await;
+        leave(it, it.streams.plain(&native)).await;
     }
     // Ours have no use for a socket of its own, and ask for the end by other means.
     let foreign = !offsets && it.is_foreign();
-    let subscription = match it.door.engine.attach(&it.caller, info.id, attach).await {
-        Err(Error::Ended(_)) if foreign => return ended(&it, &info).await,
+    let caller = stands_in.map_or(&it.caller, |it| &it.1);
+    let subscription = match it.door.engine.attach(caller, info.id, attach).await {
+        Err(Error::Ended(_)) if foreign => return ended(it, &info, Shown::Plain).await,
+        Err(Error::Ended(_)) if stands_in.is_some() => {
+            return ended(it, &info, Shown::Offsets(attach.history)).await;
+        }
         attached => attached?,
     };
+    if let Some(at_ms) = stands_in.and_then(|it| it.0.sized_ms) {
+        it.door.sizers.sized_before(info.id, it.caller.id, at_ms);
+    }
     let mut value = json!({
         "sessionId": native,
         "streamId": stream_id(subscription.id),
@@ -68,27 +95,44 @@ pub(super) async fn attach(it: Arc<Connection>, params: Params) -> Result<Answer
     if foreign && let Some(path) = holders::offer(&it.door, &subscription.info) {
         value["holderSocket"] = path.display().to_string().into();
     }
-    let connection = Arc::clone(&it);
+    let connection = Arc::clone(it);
     let then: Box<dyn FnOnce() + Send> =
         Box::new(move || streams::start(&connection, subscription, native, offsets));
     Ok(Answer { value, then: Some(then) })
 }
 
+/// How what is left of a session is shown.
+enum Shown {
+    /// In frames without offsets.
+    Plain,
+    /// In frames with them, and so many lines above the screen.
+    Offsets(usize),
+}
+
 /// Shows what is left of a session that ended before somebody came: its last screen, and the end.
-async fn ended(it: &Arc<Connection>, info: &Info) -> Result<Answer, RpcError> {
+async fn ended(it: &Arc<Connection>, info: &Info, shown: Shown) -> Result<Answer, RpcError> {
     let native = info.native_id();
-    let screen = it.door.engine.look(info.id, |screen| screen.redraw(Depth::Screen)).await?;
+    let depth = match shown {
+        Shown::Plain => Depth::Screen,
+        Shown::Offsets(history) => Depth::Lines(history),
+    };
+    let screen = it.door.engine.look(info.id, move |screen| screen.redraw(depth)).await?;
     let mut value = json!({
         "sessionId": native,
         "streamId": stream_id(SubscriptionId::default()),
         "session": wire::session(&it.door, info),
     });
-    if let Some(path) = holders::offer(&it.door, info) {
-        value["holderSocket"] = path.display().to_string().into();
-    }
+    let frames = match shown {
+        Shown::Plain => {
+            if let Some(path) = holders::offer(&it.door, info) {
+                value["holderSocket"] = path.display().to_string().into();
+            }
+            streams::last_screen(&native, screen)
+        }
+        Shown::Offsets(_) => streams::last_redraw(info, screen),
+    };
     let connection = Arc::clone(it);
-    let then: Box<dyn FnOnce() + Send> =
-        Box::new(move || connection.out.push(streams::last_screen(&native, screen)));
+    let then: Box<dyn FnOnce() + Send> = Box::new(move || connection.out.push(frames));
     Ok(Answer { value, then: Some(then) })
 }
 

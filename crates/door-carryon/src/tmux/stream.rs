@@ -1,5 +1,5 @@
-//! A session of tmux shown on a client's connection, or at a socket of its own: tmux's own client on a
-//! terminal of ours, one for each of them, so that tmux knows who is how large.
+//! A session of tmux shown on a client's connection: tmux's own client on a terminal of ours, one for
+//! each of them, so that tmux knows who is how large.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -77,7 +77,7 @@ pub(crate) struct Attach {
 }
 
 /// Starts tmux's client for somebody.
-pub(crate) async fn open(
+async fn open(
     door: &Arc<Door>,
     name: &str,
     size: Size,
@@ -223,7 +223,7 @@ pub(crate) async fn takes(connection: &Arc<Connection>, frame: &Frame) -> bool {
 }
 
 /// Types everything, as fast as tmux takes it.
-pub(crate) async fn type_in(attachment: &Attachment, mut bytes: &[u8]) {
+async fn type_in(attachment: &Attachment, mut bytes: &[u8]) {
     while !bytes.is_empty() {
         match attachment.write(bytes).await {
             Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),

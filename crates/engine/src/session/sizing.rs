@@ -55,7 +55,7 @@ impl Session {
         let sizes = sizing.filter_map(|viewer| Some((viewer.active, viewer.terminal?)));
         let wanted = match self.options.size_policy {
             SizePolicy::Fixed => None,
-            SizePolicy::Latest => sizes.max_by_key(|it| it.0).map(|it| it.1),
+            SizePolicy::Latest => sizes.filter(|it| it.0 > 0).max_by_key(|it| it.0).map(|it| it.1),
             SizePolicy::Smallest => sizes
                 .map(|it| (it.1.cols(), it.1.rows()))
                 .reduce(|one, two| (one.0.min(two.0), one.1.min(two.1)))

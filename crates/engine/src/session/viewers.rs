@@ -53,8 +53,10 @@ pub(super) struct Viewer {
     redrawn: Instant,
     /// When it fell behind last.
     behind: Option<Instant>,
+    /// How much it missed while it was cut off and has not taken yet: it is not behind by that.
+    missed: usize,
     since_ms: u64,
-    /// Counts up with whatever it does: who did something last sizes.
+    /// Counts up with whatever it does: who did something last sizes. Who did nothing yet does not.
     pub(super) active: u64,
     /// How many bytes it typed.
     typed: u64,
@@ -188,9 +190,13 @@ impl Viewer {
         if self.stale.is_some() {
             return;
         }
+        let waiting = self.outlet.waiting();
+        if waiting == 0 {
+            self.missed = 0;
+        }
         let wary = self.behind.is_some_and(|at| at.elapsed() < TRUST);
         let bound = if wary && self.lag == Lag::Skip { WARY_BYTES.min(lag) } else { lag };
-        if self.lag == Lag::Skip && self.outlet.waiting() > bound {
+        if self.lag == Lag::Skip && waiting > bound + self.missed {
             self.stale = Some(Why::Lagged);
             self.behind = Some(Instant::now());
             return;
@@ -261,8 +267,9 @@ impl Session {
             dirty: false,
             redrawn: Instant::now(),
             behind: None,
+            missed: 0,
             since_ms: now_ms,
-            active: if attach.read_only { 0 } else { self.viewers.clock },
+            active: if attach.read_only || attach.quiet { 0 } else { self.viewers.clock },
             typed: 0,
         });
         self.description.attached_ms = now_ms;
@@ -288,6 +295,7 @@ impl Session {
         match begins {
             Some(missed) if screen.size() == before => {
                 missed.into_iter().for_each(|event| viewer.outlet.send(event));
+                viewer.missed = viewer.outlet.waiting();
                 if viewer.terminal.is_some_and(|size| size != screen.size()) {
                     viewer.stale = Some(Why::Resized);
                 }

@@ -1,13 +1,11 @@
 //! What crosses a session's own socket: carryOn's holder protocol.
 //!
-//! The daemon speaks first, without a frame: a handshake with the screen. Then both sides send
+//! We speak first, without a frame: a handshake with the screen. Then both sides send
 //! `[type u8][length u32][payload]`. Everything is big endian.
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
-use greenroom_engine::{End, Info};
+use greenroom_client::{Ended, Session};
 use greenroom_model::{ExitStatus, Size};
-
-use crate::wire::command;
 
 /// Types of frames.
 pub(super) mod kind {
@@ -34,10 +32,9 @@ const HEAD: usize = 5;
 /// What a session that was ended by a signal, or lost, has as exit code.
 const NO_CODE: i32 = -1;
 
-/// What the other side may not send.
-#[derive(Debug, thiserror::Error)]
-#[error("a frame of {0} bytes is too long")]
-pub(super) struct TooLong(usize);
+/// The other side announced a frame that is too long.
+#[derive(Debug)]
+pub(super) struct TooLong;
 
 /// Takes frames out of a stream of bytes, however it is cut.
 #[derive(Debug, Default)]
@@ -52,7 +49,7 @@ impl Decoder {
         let [kind, length @ ..] = *head;
         let length = u32::from_be_bytes(length) as usize;
         if length > MAX_PAYLOAD {
-            return Err(TooLong(length));
+            return Err(TooLong);
         }
         if self.buffer.len() < HEAD + length {
             return Ok(None);
@@ -87,10 +84,10 @@ pub(super) fn resize_request() -> Bytes {
 }
 
 /// The end of a session.
-pub(super) fn exit(end: End) -> [Bytes; 2] {
+pub(super) fn exit(end: &Ended) -> [Bytes; 2] {
     let code = match end {
-        End::Exited(ExitStatus::Code(code)) => code,
-        End::Exited(ExitStatus::Signal(_)) | End::Lost => NO_CODE,
+        Ended::Program(ExitStatus::Code(code)) => *code,
+        Ended::Program(ExitStatus::Signal(_)) | Ended::Unknown(_) => NO_CODE,
     };
     [head(kind::EXIT, 4), Bytes::copy_from_slice(&code.to_be_bytes())]
 }
@@ -98,23 +95,24 @@ pub(super) fn exit(end: End) -> [Bytes; 2] {
 /// What the greeting and the status say of a session.
 #[derive(Debug, Clone)]
 pub(super) struct About {
-    pub(super) pid: u32,
-    pub(super) holder_pid: u32,
+    pid: u32,
+    holder_pid: u32,
     pub(super) size: Size,
-    pub(super) clients: usize,
-    pub(super) cwd: String,
-    pub(super) command: String,
+    clients: u64,
+    cwd: String,
+    command: String,
 }
 
 impl About {
-    pub(super) fn of(info: &Info) -> About {
+    pub(super) fn of(session: &Session) -> About {
         About {
-            pid: info.pid,
-            holder_pid: info.holder_pid,
-            size: info.size,
-            clients: info.viewers.len(),
-            cwd: info.cwd.clone(),
-            command: command(info),
+            pid: session.pid.unwrap_or(0),
+            // A server of tmux holds all of its sessions; whose process it is, nobody asks.
+            holder_pid: session.holder_pid.unwrap_or(0),
+            size: session.size,
+            clients: session.viewers.max(session.clients),
+            cwd: session.cwd.clone(),
+            command: session.command.clone(),
         }
     }
 
@@ -195,9 +193,9 @@ mod tests {
 
     #[test]
     fn a_signal_is_no_exit_code() {
-        let code = |end| i32::from_be_bytes(exit(end)[1][..].try_into().unwrap());
-        assert_eq!(code(End::Exited(ExitStatus::Code(7))), 7);
-        assert_eq!(code(End::Exited(ExitStatus::Signal(9))), -1);
+        let code = |end: &Ended| i32::from_be_bytes(exit(end)[1][..].try_into().unwrap());
+        assert_eq!(code(&Ended::Program(ExitStatus::Code(7))), 7);
+        assert_eq!(code(&Ended::Program(ExitStatus::Signal(9))), -1);
     }
 
     #[test]
