@@ -66,8 +66,9 @@ pub(crate) fn relay(context: &Context<'_>, endpoint: &Endpoint, session: &str) -
     client.say([frames::handshake(&about, screen.len()), screen]);
     let keeper = Keeper::of(connected.1.session());
     let link = Link::waiting(context, reach, connected);
-    let (asked, stuck, alone) = (VecDeque::new(), None, None);
-    let mut relay = Relay { endpoint, link, client, about, keeper, asked, stuck, alone };
+    let (asked, settles) = (VecDeque::new(), None);
+    let (stuck, alone) = (None, None);
+    let mut relay = Relay { endpoint, link, client, about, keeper, asked, settles, stuck, alone };
     relay.be_quiet(true);
     let over = relay.run();
     relay.end(over)
@@ -135,6 +136,8 @@ struct Relay<'a> {
     keeper: Keeper,
     /// Questions for a status that the daemon has not answered.
     asked: VecDeque<u64>,
+    /// The question whose answer shows that the daemon has heard of the client's size.
+    settles: Option<u64>,
     /// Since when the client is not read from, as what it sent has no room.
     stuck: Option<Instant>,
     /// Since when there is neither a daemon nor who keeps the session.
@@ -213,18 +216,26 @@ impl Relay<'_> {
                     self.client.say([frames::resize_request()]);
                 }
                 Event::Answer { id, result } => {
-                    if let Some(at) = self.asked.iter().position(|it| *it == id) {
-                        self.asked.remove(at);
-                        if let Ok(session) = result {
-                            self.about = About::of(&Session::from_wire(&session));
-                        }
-                        self.client.say(frames::status(&self.about));
+                    if let Ok(session) = result {
+                        self.about = About::of(&Session::from_wire(&session));
                     }
+                    self.answered(id);
                 }
                 Event::Ended { .. } | Event::Notification { .. } => {}
             }
         }
         Ok(())
+    }
+
+    /// The daemon answered one of our questions about the session.
+    fn answered(&mut self, id: u64) {
+        if let Some(at) = self.asked.iter().position(|it| *it == id) {
+            self.asked.remove(at);
+            self.client.say(frames::status(&self.about));
+        }
+        if self.settles == Some(id) {
+            self.be_quiet(true);
+        }
     }
 
     /// Takes what the client sent; false if it has left, or what it sends is no frame.
@@ -250,11 +261,10 @@ impl Relay<'_> {
     fn resize(&mut self, size: Size, now: Instant) -> Result<()> {
         self.about.size = size;
         self.sizes();
-        if self.link.down_since().is_some() {
-            // The next daemon has not heard of it.
-            self.be_quiet(false);
-        }
-        self.link.resize(size, now)
+        self.be_quiet(false);
+        self.link.resize(size, now)?;
+        self.settles = self.ask(now)?;
+        Ok(())
     }
 
     /// The client is the one that sizes, from now on.
@@ -265,20 +275,26 @@ impl Relay<'_> {
         }
     }
 
-    /// Whether the size that the next daemon is told is no news.
+    /// Whether the size that the next daemon is told is no news: this one has heard of it.
     fn be_quiet(&mut self, quiet: bool) {
+        self.settles = None;
         if let Some(behalf) = self.link.behalf_mut() {
             behalf.quiet = quiet;
         }
     }
 
     fn ask_status(&mut self, now: Instant) -> Result<()> {
-        let target = json!({"sessionId": self.link.stream().target()});
-        match self.link.ask("session.info", &target, now)? {
+        match self.ask(now)? {
             Some(id) => self.asked.push_back(id),
             None => self.client.say(frames::status(&self.about)),
         }
         Ok(())
+    }
+
+    /// Asks how the session stands, if there is a daemon.
+    fn ask(&mut self, now: Instant) -> Result<Option<u64>> {
+        let target = json!({"sessionId": self.link.stream().target()});
+        self.link.ask("session.info", &target, now)
     }
 
     /// Answers with what was known last what no daemon will answer.

@@ -37,7 +37,7 @@ pub use error::{Error, ErrorKind, Refusal};
 pub use event::{Ended, Event};
 pub use far::Far;
 pub use greenroom_frame::binary::stream::RedrawReason;
-pub use greenroom_pty::take_short_turns;
+pub use greenroom_pty::{close_inherited, take_short_turns};
 pub use machine::{BadMachine, Machine};
 pub use reach::Reach;
 pub use session::{Session, State};

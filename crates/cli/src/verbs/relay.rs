@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use greenroom_client::Endpoint;
+use greenroom_client::{Endpoint, close_inherited};
 
 use crate::context::Context;
 use crate::failure::{Exit, Result};
@@ -20,6 +20,8 @@ pub(crate) struct Relay {
 
 impl Relay {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<Exit> {
+        // Whatever the daemon was started with: whoever waits for its end must not wait for ours.
+        close_inherited();
         // Away from the terminal and the process group of the daemon, if it has any.
         let _session = rustix::process::setsid();
         relay(context, &Endpoint::new(self.socket), &self.session)?;

@@ -4,6 +4,7 @@
 mod base;
 mod frames;
 mod holder;
+mod relay;
 mod tmux;
 
 use std::io::{ErrorKind, Read as _, Write as _};

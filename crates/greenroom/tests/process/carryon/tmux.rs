@@ -176,3 +176,23 @@ fn our_own_clients_see_a_session_of_tmux_with_offsets() {
     wire.send(frame::INPUT, &stream, b"\x04").unwrap();
     until_text(&mut wire, frame::ENDED, "code");
 }
+
+#[test]
+fn who_is_attached_to_tmux_goes_on_over_a_daemon() {
+    let home = home();
+    let mut daemon = home.start();
+    let mut wire = home.wire();
+    make(&mut wire, "one", "stty -echo; echo up; exec cat");
+    let mut one = Attached::connect(&attach(&mut wire, "tmux-one"));
+    one.until_text("up");
+    daemon.restart(&home);
+    one.send(kind::DATA, b"typed\r");
+    one.until_text("typed");
+    let mut wire = home.wire();
+    eventually("it is the only client", || {
+        let list = call(&mut wire, "session.list", json!({}));
+        list[0]["clients"].as_array().unwrap().len() == 1 && clients_of_tmux(&home) == 1
+    });
+    call(&mut wire, "session.kill", json!({"sessionId": "tmux-one"}));
+    assert_eq!(one.until_exit().0, 0);
+}
