@@ -21,8 +21,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use greenroom_client::{
-    AttachOptions, Behalf, Connection, Ended, Endpoint, Error, ErrorKind, Event, Reach, Session,
-    Stream,
+    AttachOptions, Behalf, Connection, Ended, Endpoint, Error, ErrorKind, Event, Lag, Reach,
+    Session, Stream,
 };
 use greenroom_model::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -100,7 +100,8 @@ fn attach(
 ) -> std::result::Result<Begun, Error> {
     let mut connection = reach.connect(&context.identity)?;
     let behalf = Some(Behalf { pid, ..Behalf::default() });
-    let options = AttachOptions { history: HISTORY, behalf, ..AttachOptions::default() };
+    let lag = Lag::Keep;
+    let options = AttachOptions { history: HISTORY, lag, behalf, ..AttachOptions::default() };
     let mut stream = Stream::attach(&mut connection, session, options)?;
     loop {
         while let Some(event) = connection.next_event()? {

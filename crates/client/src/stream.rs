@@ -52,6 +52,8 @@ pub enum Lag {
     Skip,
     /// The program waits.
     Block,
+    /// As [`Lag::Skip`]; but what is missed while there is no connection is kept, for a while.
+    Keep,
 }
 
 /// One attached session.
@@ -291,6 +293,7 @@ fn params(target: &str, options: &AttachOptions, from: Option<Offset>) -> Value 
     let lag = match options.lag {
         Lag::Skip => "skip",
         Lag::Block => "block",
+        Lag::Keep => "keep",
     };
     let mut params = json!({
         "sessionId": target,

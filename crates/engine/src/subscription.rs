@@ -28,6 +28,8 @@ pub enum Lag {
     Skip,
     /// The program waits for it.
     Block,
+    /// As [`Lag::Skip`]; but what it misses while it is cut off is kept for it, for a while.
+    Keep,
 }
 
 /// How a client wants to see a session.

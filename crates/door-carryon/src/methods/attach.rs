@@ -53,8 +53,10 @@ async fn attach_as(
     let lag = match params.text("lag") {
         None | Some("skip") => Lag::Skip,
         Some("block") => Lag::Block,
+        Some("keep") => Lag::Keep,
         Some(other) => {
-            return Err(RpcError::invalid(format!("`lag` is `skip` or `block`, not `{other}`")));
+            let text = format!("`lag` is `skip`, `block` or `keep`, not `{other}`");
+            return Err(RpcError::invalid(text));
         }
     };
     let size = params.size()?;

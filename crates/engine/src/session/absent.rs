@@ -1,7 +1,7 @@
 //! Clients that were cut off and will want to go on where they were.
 //!
-//! While one is expected, what it may have missed is kept; and if the program had to wait for it,
-//! the program goes on waiting. Who was attached is in the session's description, so that the next
+//! While one is expected, what it may have missed is kept; and if the program had to wait for it, or
+//! it is to miss nothing, the program goes on waiting. Who was attached is in the session's description, so that the next
 //! daemon expects them, too; and a session whose maker is about to attach begins with that note.
 
 use std::time::Duration;
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The note in the description that says how many are attached.
 const ATTACHED: &str = "attached";
 
-/// The note that says for how many of them the program waits.
+/// The note that says how many of them are to miss nothing: the program waits for those.
 const BLOCKING: &str = "blocking";
 
 /// The notes of a session whose maker attaches next and wants every byte.
@@ -33,7 +33,8 @@ pub(super) struct Absent {
     /// How many.
     count: usize,
     until: Instant,
-    blocking: bool,
+    /// For how many of them the program waits.
+    blocking: usize,
 }
 
 impl Session {
@@ -43,7 +44,7 @@ impl Session {
             let note = self.description.notes.iter().find(|note| note.0 == name);
             note.and_then(|note| note.1.parse().ok()).unwrap_or(0_usize)
         };
-        let (expected, blocking) = (count(ATTACHED), count(BLOCKING) > 0);
+        let (expected, blocking) = (count(ATTACHED), count(BLOCKING));
         if expected > 0 {
             let until = Instant::now() + PATIENCE;
             self.absent = Some(Absent { count: expected, until, blocking });
@@ -52,15 +53,16 @@ impl Session {
 
     /// Somebody was cut off.
     pub(super) fn expect_back(&mut self, lag: Lag) {
-        let blocking = lag == Lag::Block || self.absent.is_some_and(|it| it.blocking);
-        let count = self.absent.map_or(0, |it| it.count) + 1;
+        let (count, blocking) = self.absent.map_or((0, 0), |it| (it.count, it.blocking));
+        let (count, blocking) = (count + 1, blocking + waited_for(lag));
         self.absent = Some(Absent { count, until: Instant::now() + PATIENCE, blocking });
     }
 
     /// Somebody came: one less is expected.
-    pub(super) fn arrived(&mut self) {
+    pub(super) fn arrived(&mut self, lag: Lag) {
         if let Some(absent) = &mut self.absent {
             absent.count -= 1;
+            absent.blocking = absent.blocking.saturating_sub(waited_for(lag));
             self.absent = self.absent.filter(|absent| absent.count > 0);
         }
     }
@@ -73,7 +75,7 @@ impl Session {
     /// Whether the program waits for an absent client.
     pub(super) fn waits_for_absent(&self) -> bool {
         let behind = self.screen.offset() - self.journal.start();
-        let waits = self.absent.is_some_and(|it| it.blocking) && self.is_caught_up();
+        let waits = self.absent.is_some_and(|it| it.blocking > 0) && self.is_caught_up();
         waits && behind > self.absent_bound()
     }
 
@@ -85,8 +87,9 @@ impl Session {
     /// How far back an absent client may want to go.
     pub(super) fn absent_keep(&self, at: Offset) -> Offset {
         match self.absent {
-            Some(absent) if absent.blocking => self.journal.start(),
-            _ => Offset(at.0.saturating_sub(self.absent_bound())),
+            Some(absent) if absent.blocking > 0 => self.journal.start(),
+            // No more than for one that is there: the program would wait for who may never come.
+            _ => Offset(at.0.saturating_sub(self.absent_bound().min(self.skipping_bound()))),
         }
     }
 
@@ -107,14 +110,21 @@ impl Session {
     /// network of a client, the next one expects that client all the same.
     pub(super) fn note_viewers(&mut self) {
         let all = &self.viewers.all;
-        let blocking = all.iter().filter(|viewer| viewer.lag == Lag::Block).count();
-        let absent = self.absent.map_or(0, |it| it.count);
-        let waited_for = usize::from(self.absent.is_some_and(|it| it.blocking));
-        let counts = [(ATTACHED, all.len() + absent), (BLOCKING, blocking + waited_for)];
+        let blocking: usize = all.iter().map(|viewer| waited_for(viewer.lag)).sum();
+        let (absent, awaited) = self.absent.map_or((0, 0), |it| (it.count, it.blocking));
+        let counts = [(ATTACHED, all.len() + absent), (BLOCKING, blocking + awaited)];
         self.description.notes.retain(|note| ![ATTACHED, BLOCKING].contains(&note.0.as_str()));
         for (name, count) in counts.into_iter().filter(|it| it.1 > 0) {
             self.description.notes.push((name.to_owned(), count.to_string()));
         }
         self.describe();
+    }
+}
+
+/// One, if the program waits for such a client when it is cut off.
+fn waited_for(lag: Lag) -> usize {
+    match lag {
+        Lag::Skip => 0,
+        Lag::Block | Lag::Keep => 1,
     }
 }

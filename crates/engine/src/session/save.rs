@@ -115,17 +115,20 @@ impl Session {
         self.saves = Saves::new(at, keep);
     }
 
-    /// What must still be known after a checkpoint: as much as attached clients may have missed.
+    /// What must still be known after a checkpoint: as much as clients that are attached, or will be
+    /// again, may have missed.
     fn keep(&self, at: Offset) -> Offset {
-        if self.keeps_for_absent() {
-            return self.absent_keep(at);
-        }
+        let absent = if self.keeps_for_absent() { self.absent_keep(at) } else { at };
         if self.viewers.all.is_empty() {
-            return at;
+            return absent;
         }
-        let most = self.options.keep_bytes / SKIPPING_SHARE;
-        let behind = self.viewers.furthest_behind(most) + IN_FLIGHT;
-        Offset(at.0.saturating_sub(behind))
+        let behind = self.viewers.furthest_behind(self.skipping_bound()) + IN_FLIGHT;
+        Offset(at.0.saturating_sub(behind)).min(absent)
+    }
+
+    /// How much is kept for clients nobody waits for.
+    pub(super) fn skipping_bound(&self) -> u64 {
+        self.options.keep_bytes / SKIPPING_SHARE
     }
 }
 

@@ -33,6 +33,10 @@ const MAX_REDRAW: usize = 32 << 20;
 /// How long a client keeps up before it is trusted again.
 const TRUST: Duration = Duration::from_millis(300);
 
+/// How long a client that is to miss nothing has for what it missed: it takes megabytes in a moment, or
+/// does not read.
+const CATCH_UP: Duration = Duration::from_secs(5);
+
 /// Somebody who looks.
 #[derive(Debug)]
 pub(super) struct Viewer {
@@ -55,6 +59,8 @@ pub(super) struct Viewer {
     behind: Option<Instant>,
     /// How much it missed while it was cut off and has not taken yet: it is not behind by that.
     missed: usize,
+    /// Until when that is kept for it, if it is to miss nothing.
+    catching_up: Option<Instant>,
     since_ms: u64,
     /// Counts up with whatever it does: who did something last sizes. Who did nothing yet does not.
     pub(super) active: u64,
@@ -178,7 +184,8 @@ impl Viewers {
     pub(super) fn furthest_behind(&self, most: u64) -> u64 {
         let behind = self.all.iter().map(|viewer| {
             let waiting = viewer.outlet.waiting() as u64;
-            if viewer.lag == Lag::Skip { waiting.min(most) } else { waiting }
+            let all = viewer.lag == Lag::Block || viewer.catching_up.is_some();
+            if all { waiting } else { waiting.min(most) }
         });
         behind.max().unwrap_or(0)
     }
@@ -194,9 +201,10 @@ impl Viewer {
         if waiting == 0 {
             self.missed = 0;
         }
+        let skips = self.lag != Lag::Block;
         let wary = self.behind.is_some_and(|at| at.elapsed() < TRUST);
-        let bound = if wary && self.lag == Lag::Skip { WARY_BYTES.min(lag) } else { lag };
-        if self.lag == Lag::Skip && waiting > bound + self.missed {
+        let bound = if wary && skips { WARY_BYTES.min(lag) } else { lag };
+        if skips && waiting > bound + self.missed {
             self.stale = Some(Why::Lagged);
             self.behind = Some(Instant::now());
             return;
@@ -268,6 +276,7 @@ impl Session {
             redrawn: Instant::now(),
             behind: None,
             missed: 0,
+            catching_up: None,
             since_ms: now_ms,
             active: if attach.read_only || attach.quiet { 0 } else { self.viewers.clock },
             typed: 0,
@@ -275,7 +284,7 @@ impl Session {
         self.description.attached_ms = now_ms;
         self.face.lock().attached_ms = now_ms;
         self.filter_for_terminals();
-        self.arrived();
+        self.arrived(attach.lag);
         self.note_viewers();
         let before = self.screen.size();
         self.size_by_viewers();
@@ -296,6 +305,8 @@ impl Session {
             Some(missed) if screen.size() == before => {
                 missed.into_iter().for_each(|event| viewer.outlet.send(event));
                 viewer.missed = viewer.outlet.waiting();
+                let keeps = viewer.lag == Lag::Keep && viewer.missed > 0;
+                viewer.catching_up = keeps.then(|| Instant::now() + CATCH_UP);
                 if viewer.terminal.is_some_and(|size| size != screen.size()) {
                     viewer.stale = Some(Why::Resized);
                 }
@@ -356,6 +367,7 @@ impl Session {
         }
         self.forget_absent(now);
         self.viewers.due = None;
+        self.let_catch_up(now);
         if !settled {
             return;
         }
@@ -368,6 +380,19 @@ impl Session {
                     self.viewers.due = Some(earliest);
                 }
                 None => {}
+            }
+        }
+    }
+
+    /// Notices who has taken what they missed, or had the time to: it need not be kept any more.
+    fn let_catch_up(&mut self, now: Instant) {
+        for viewer in &mut self.viewers.all {
+            let Some(until) = viewer.catching_up else { continue };
+            if now < until && viewer.outlet.waiting() > 0 && viewer.outlet.ask_drained() {
+                self.viewers.due = Some(self.viewers.due.map_or(until, |other| other.min(until)));
+            } else {
+                viewer.catching_up = None;
+                self.saves.rest_at(now);
             }
         }
     }
