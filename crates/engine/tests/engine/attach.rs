@@ -81,6 +81,19 @@ async fn who_attaches_sizes_unless_they_only_look() {
 }
 
 #[tokio::test]
+async fn who_comes_back_with_the_size_it_had_sizes_nothing_until_it_types() {
+    let world = World::new().await;
+    let small = Size::new(20, 5).unwrap();
+    let back = Attach { terminal: Some(small), quiet: true, ..Attach::default() };
+    let seen = world.engine.attach(&world.caller, ID, back).await.unwrap();
+    assert_eq!(world.engine.info("7").unwrap().size, size());
+    let key = bytes::Bytes::from_static(b"x");
+    world.engine.input(&world.caller, ID, seen.id, key).await.unwrap();
+    world.shown().await;
+    assert_eq!(world.engine.info("7").unwrap().size, small);
+}
+
+#[tokio::test]
 async fn all_output_comes_before_the_end_and_the_end_comes_once() {
     let mut world = World::new().await;
     let mut house = world.engine.events();

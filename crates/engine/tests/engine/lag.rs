@@ -2,7 +2,9 @@
 
 use greenroom_engine::{Attach, Event, Lag, Why};
 
-use crate::fake::{ID, Viewer, World, next, size};
+use greenroom_model::Offset;
+
+use crate::fake::{Begin, ID, Viewer, World, next, size};
 
 /// Numbered lines, more than the way to a client may hold.
 fn flood() -> String {
@@ -54,4 +56,25 @@ async fn a_client_that_blocks_gets_every_byte() {
     assert_eq!(viewer.bytes.len(), text.len() + "the end".len());
     assert!(viewer.bytes.starts_with(text.as_bytes()));
     assert_eq!(viewer.redraws, 1);
+}
+
+#[tokio::test]
+async fn what_a_client_missed_while_it_was_cut_off_is_not_lag() {
+    let text = flood();
+    let note = |name: &str| (name.to_owned(), "1".to_owned());
+    let notes = vec![note("attached"), note("blocking")];
+    let log = text.clone().into_bytes();
+    let mut world = World::begin(Begin { log, notes, ..Begin::default() }).await;
+    let from = Some(Offset::START);
+    let attach = Attach { terminal: Some(size()), from, lag: Lag::Keep, ..Attach::default() };
+    let mut seen = world.engine.attach(&world.caller, ID, attach).await.unwrap();
+    // It has taken nothing yet, and is behind by all of it.
+    world.prints("more, ");
+    world.shown().await;
+    world.prints("the end");
+    world.shown().await;
+    let mut viewer = Viewer::new(size());
+    viewer.until(&mut seen, "the end").await;
+    assert_eq!(viewer.bytes.len(), text.len() + "more, the end".len());
+    assert_eq!(viewer.redraws, 0);
 }
