@@ -171,6 +171,19 @@ impl<'a> Link<'a> {
         (!flags.is_empty()).then(|| (connection.as_fd(), flags))
     }
 
+    /// The connection, to see whether it breaks while nothing is to be read: no flag is wanted.
+    pub(crate) fn watched(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
+        match &self.state {
+            State::Up(connection) => Some((connection.as_fd(), PollFlags::empty())),
+            State::Down(_) => None,
+        }
+    }
+
+    /// The connection broke, as was seen. What of it is not read yet comes again over the next.
+    pub(crate) fn cut(&mut self, now: Instant) -> Result<()> {
+        self.lost(Error::Lost("it was closed".into()), now)
+    }
+
     /// When to call [`Link::retry`], if the link is down.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         match &self.state {

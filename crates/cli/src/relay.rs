@@ -156,12 +156,15 @@ impl Relay<'_> {
             if let Some(how) = self.link.stream().ended() {
                 return Ok(Over::Ended(how.clone()));
             }
-            let (client, link) = self.wait(now)?;
+            let reads = !self.client.has_waiting();
+            let (client, link) = self.wait(reads, now)?;
             now = Instant::now();
             if client && !self.take(now)? || self.has_gone(now) {
                 return Ok(Over::Left);
             }
-            if link {
+            if link && self.link.polled(reads).is_none() {
+                self.link.cut(now)?;
+            } else if link {
                 self.link.exchange(now)?;
             }
             if self.link.down_since().is_some() {
@@ -177,12 +180,13 @@ impl Relay<'_> {
     /// Waits until the client or the daemon wants to be looked at, or there is something to do.
     ///
     /// Nothing is read from the daemon while the client has no room, nor from the client while the daemon
-    /// has none.
-    fn wait(&mut self, now: Instant) -> Result<(bool, bool)> {
+    /// has none. That the daemon is gone is seen all the same: the next one must not wait for us.
+    fn wait(&mut self, hears: bool, now: Instant) -> Result<(bool, bool)> {
         let reads = self.link.has_room();
         self.stuck = if reads { None } else { self.stuck.or(Some(now)) };
         let deadline = earliest(&[self.link.deadline(), self.stuck.map(|it| it + LAST_WORDS)]);
-        let wanted = [self.client.polled(reads), self.link.polled(!self.client.has_waiting())];
+        let link = self.link.polled(hears).or_else(|| self.link.watched());
+        let wanted = [self.client.polled(reads), link];
         let polled = wanted.iter().flatten();
         let mut polled: Vec<PollFd<'_>> =
             polled.map(|(fd, flags)| PollFd::from_borrowed_fd(*fd, *flags)).collect();

@@ -284,6 +284,27 @@ fn a_client_that_does_not_read_costs_its_relay_nothing_either() {
 }
 
 #[test]
+fn a_client_that_does_not_read_goes_on_and_the_program_does_not_wait_for_it_for_long() {
+    let home = home();
+    let mut daemon = home.start();
+    let lines = 400_000;
+    let script = format!("stty -echo; read go; seq -f '{LINE}' 1 {lines}; echo the tail; exit 6");
+    let (id, mut slow) = attached(&home, "flood", &script);
+    slow.send(kind::DATA, b"\r");
+    for round in 1..4 {
+        let printed = || info(&home, &id)["offset"].as_u64().unwrap();
+        eventually("some of it is printed", || printed() > round << 20);
+        daemon.restart(&home);
+        // It has not read a byte, and its relay is back.
+        eventually("it is back", || info(&home, &id)["attachedClients"] == 1);
+    }
+    crate::support::wait_for_end(&mut home.connect(), &id);
+    let (code, output) = slow.until_exit();
+    assert_eq!(code, 6);
+    assert!(String::from_utf8_lossy(&output).contains("the tail"));
+}
+
+#[test]
 fn a_relay_has_nothing_of_the_daemons() {
     let home = home();
     let daemon = home.start();
