@@ -68,6 +68,31 @@ const WORDS: &[&str] = &[
     "your",
 ];
 
+/// Words that follow the name of an option in prose and in manuals, besides those of messages. Words that
+/// people take for passwords are not among them.
+#[rustfmt::skip]
+const SAID_OF_OPTIONS: &[&str] = &[
+    "above", "accepts", "added", "after", "again", "allows", "alone", "already", "also", "are",
+    "arg", "argument", "arguments", "as", "asks", "at", "be", "because", "been", "before", "below",
+    "but", "by", "called", "can", "causes", "changed", "changes", "command", "defaults",
+    "description", "did", "do", "enables", "ends", "expects", "flag", "flags", "from", "gets",
+    "given", "gives", "goes", "had", "have", "here", "how", "ignored", "implies", "instead", "into",
+    "itself", "lets", "like", "makes", "may", "maybe", "means", "might", "moved", "needs", "never",
+    "nor", "now", "on", "once", "only", "option", "options", "otherwise", "overrides", "parameter",
+    "parameters", "passed", "passes", "plus", "prints", "prompts", "provided", "reads", "receives",
+    "rejects", "removed", "replaces", "requires", "respectively", "same", "sends", "sets", "shall",
+    "shows", "since", "so", "specifies", "still", "supplied", "switch", "takes", "tells", "than",
+    "that", "them", "then", "there", "they", "together", "too", "unless", "until", "used", "uses",
+    "value", "values", "via", "we", "what", "when", "where", "which", "while", "will", "wins",
+    "with", "within", "without", "works", "would",
+];
+
+/// What manuals call a value, in capitals.
+const CALLED: &[&str] = &[
+    "ARG", "FILE", "KEY", "NAME", "PASS", "PASSWD", "PASSWORD", "PATH", "PW", "PWD", "SECRET",
+    "STR", "TEXT", "TOKEN", "VAL", "VALUE", "WORD",
+];
+
 /// Values that say that there is none.
 const NOTHING: &[&str] = &["null", "none", "nil", "true", "false", "undefined"];
 
@@ -151,11 +176,26 @@ pub(super) fn is_word(value: &str, name: &str) -> bool {
         || (!is_password(name) && is_capitalized(word))
 }
 
-/// Whether it has letters only, as words have, or digits only, unless they may be a password.
-pub(super) fn is_plain(value: &str, name: &str) -> bool {
-    let is_letter = |it: u8| it.is_ascii_alphabetic() || b"_-./|,:;()[]`*".contains(&it);
-    let is_number = !is_password(name) && value.bytes().all(|it| it.is_ascii_digit());
-    is_number || value.bytes().all(is_letter)
+/// Whether it is what a manual or a sentence has behind the name of an option, rather than a value.
+///
+/// Nobody prints source code there, and so any other word is a value.
+pub(super) fn is_said_of_options(value: &str, name: &str) -> bool {
+    let word = value.split(['|', ';', ')', '=', '?', '!']).next().unwrap_or(value);
+    let word = word.trim_matches(['.', ':', '`', '*']);
+    let is_number = !is_password(name) && word.bytes().all(|it| it.is_ascii_digit());
+    // No shell takes these for the beginning of a value.
+    let is_aside = value.starts_with(['(', '[', '|', '`']);
+    let is_sign = !value.chars().any(char::is_alphanumeric);
+    is_number
+        || is_aside
+        || is_sign
+        || CALLED.contains(&word)
+        || is_constant(word)
+        || word.eq_ignore_ascii_case(name)
+        || is_one_of(TYPES, word)
+        || is_one_of(WORDS, word)
+        || is_one_of(SAID_OF_OPTIONS, word)
+        || is_named_alike(word, name)
 }
 
 /// Whether it is the name of a thing of the same kind, as in `"output_token": "NextToken"`.

@@ -3,7 +3,7 @@
 //! The name may have anything in front (`GITHUB_TOKEN`) but nothing behind (`tokenizer`). Directly
 //! behind `=`, everything is a value, as ptywright has it. With white space around, or behind `:`,
 //! it may as well be source code or prose; [`code`] knows what those look like. Behind a blank it is one
-//! only if the name is an option, as in `--token abc1`.
+//! only if the name is an option, as in `--token abc`.
 
 use std::ops::Range;
 
@@ -34,10 +34,14 @@ pub(super) const NAMES: &[&str] = &[
     "private-key",
     "privatekey",
     "account_key",
+    "account-key",
     "accountkey",
     "auth_key",
+    "auth-key",
     "encryption_key",
+    "encryption-key",
     "signing_key",
+    "signing-key",
 ];
 
 const AUTHORIZATION: &str = "authorization";
@@ -54,8 +58,7 @@ const DEPTH_MAX: usize = 7;
 /// Within how many bytes a value shows that it is none. Longer ones are secrets.
 pub(super) const DECIDE_MAX: usize = 64;
 
-/// How long a value must be that is on the line below its name, or of letters only behind an option:
-/// longer than the words of a next sentence.
+/// How long a value must be that is on the line below its name: longer than the words of a next sentence.
 const FAR_LEAST: usize = 20;
 
 /// Where a value begins, and how.
@@ -106,7 +109,7 @@ fn option_value(bytes: &[u8], name_end: usize) -> Option<usize> {
     (is_option && has_value).then_some(name_end + 1)
 }
 
-/// The value of an option. In a manual, what follows the name is a word.
+/// The value of an option. In a manual or a sentence, what follows the name may be a word about it.
 fn judge_option(site: &Site<'_>, anchor: Range<usize>, at: usize) -> Verdict {
     let name = &site.text[anchor];
     if let Some((quote, start)) = opening(site.text.as_bytes(), at) {
@@ -119,10 +122,7 @@ fn judge_option(site: &Site<'_>, anchor: Range<usize>, at: usize) -> Verdict {
     let range = at..at + length;
     let value = &site.text[range.clone()];
     let is_harmless = || {
-        code::is_placeholder(value)
-            || code::is_path(value)
-            || code::is_word(value, name)
-            || (length < FAR_LEAST && code::is_plain(value, name))
+        code::is_placeholder(value) || code::is_path(value) || code::is_said_of_options(value, name)
     };
     match tail {
         _ if length == 0 || site.is_marker(at) => Verdict::No,

@@ -103,6 +103,13 @@ pub(super) const SECRETS: &[&str] = &[
     "mysql --password '«x y»' -u bob",
     "mysql --password \"«hunter»\"",
     "login --password «hunter2»",
+    "login --password «hunter»",
+    "$ login --password=«hunter» --user bob",
+    "tool --token «abcdef»\r\n",
+    "tool --token «Abcdef» --secret «correct-horse» && ls",
+    "tool --passphrase «HunterTwo»",
+    "x --password «SUMMER», then",
+    "vpn up --auth-key «abc»",
     "x --api-key «a1b2c3»\r\n",
     "x --client-secret «s3cr3t» --token «AbCdEfGhIjKlMnOpQrStUv»",
     // Cookies.
@@ -120,6 +127,14 @@ pub(super) const SECRETS: &[&str] = &[
 
 pub(super) const HARMLESS: &[&str] = &[
     "--token TOKEN  the token to use",
+    "the --password option is needed",
+    "--password prompts the user for one",
+    "  --password string   Password or token",
+    "[--password PASS] [--token VALUE]",
+    "--password (asked for if missing)",
+    "give --token when you log in. With --password you need not.",
+    "--api-key API_KEY, or `--token value`",
+    "a --token with `--password`.",
     "  --password          asks for one",
     "pass --token or --password, not both",
     "use --token to log in; see --api-key.",
