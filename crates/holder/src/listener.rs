@@ -49,6 +49,11 @@ impl Listener {
         Ok((peer.uid == rustix::process::getuid()).then_some(socket))
     }
 
+    /// Whether the file is still there.
+    pub(crate) fn is_findable(&self) -> bool {
+        self.path.as_deref().is_some_and(is_socket)
+    }
+
     /// Removes the file: nobody is to find the holder any more.
     pub(crate) fn remove(&mut self) {
         if let Some(path) = self.path.take() {
@@ -77,9 +82,12 @@ fn stream() -> Result<OwnedFd, Errno> {
 
 /// Whether a socket file has nobody behind it. Whatever is no socket is not ours to remove.
 fn is_stale(path: &Path, address: &SocketAddrUnix) -> bool {
-    let is_socket = rustix::fs::lstat(path)
-        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Socket);
-    is_socket
+    is_socket(path)
         && stream()
             .is_ok_and(|socket| rustix::net::connect(&socket, address) == Err(Errno::CONNREFUSED))
+}
+
+fn is_socket(path: &Path) -> bool {
+    rustix::fs::lstat(path)
+        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Socket)
 }

@@ -27,6 +27,11 @@ const QUIET_AT_LAST: Duration = Duration::from_secs(1);
 /// How long a session that ends with its daemon has to end by itself.
 const LEASH_GRACE: Duration = Duration::from_millis(500);
 
+/// How long a holder that was told to end, and whose child is gone, waits for a daemon to take the last bytes.
+/// One that is restarted is there in a second; of a system that goes down nobody comes, and what it gives
+/// everybody is ten seconds at least, four of which ending the child may have taken.
+const NOBODY_COMES: Duration = Duration::from_secs(5);
+
 /// How often a connection that is being replaced is read before: more than a socket's buffer holds.
 const LAST_READS: usize = 1 << 10;
 
@@ -66,6 +71,10 @@ pub(crate) struct Session {
     leashed: bool,
     /// Its daemon is gone, and it is to end.
     abandoned: bool,
+    /// Somebody told this process to end.
+    told: bool,
+    /// When it goes though nobody has taken the last bytes.
+    goes: Option<Instant>,
 }
 
 /// How far the child's life is.
@@ -110,6 +119,8 @@ impl Session {
             released: false,
             leashed: spawn.leashed,
             abandoned: false,
+            told: false,
+            goes: None,
         }
     }
 
@@ -192,7 +203,7 @@ impl Session {
             Life::Draining { .. } | Life::Running | Life::Ended(_) => None,
         };
         let killing = self.killing.as_ref().map(Killing::deadline);
-        [drained, killing, self.left].into_iter().flatten().min()
+        [drained, killing, self.left, self.goes].into_iter().flatten().min()
     }
 
     /// Reads what the child wrote, up to one message's worth.
@@ -349,11 +360,25 @@ impl Session {
         matches!(self.life, Life::Running).then_some(self.child)
     }
 
-    /// Somebody ends this process. When the child is gone already, only its last bytes are left, and
-    /// whoever ends the process does not want them: perhaps no daemon can ever find it.
+    /// Somebody ends this process: the child now, the holder when a daemon has the last bytes. Who says
+    /// it again does not want them.
     pub(crate) fn told_to_end(&mut self, grace: Duration) {
-        self.released |= matches!(self.life, Life::Ended(_));
+        let again = std::mem::replace(&mut self.told, true);
+        self.released |= again && !matches!(self.life, Life::Running);
         self.kill(grace);
+    }
+
+    /// Goes when it was told to and nobody comes for the last bytes: for a while, or ever, if nobody
+    /// finds it.
+    pub(crate) fn mind_told(&mut self, is_findable: impl Fn() -> bool) {
+        let waits = self.told && self.link.is_none() && !matches!(self.life, Life::Running);
+        if !waits || self.released {
+            self.goes = None;
+            return;
+        }
+        let now = Instant::now();
+        let goes = *self.goes.get_or_insert(now + NOBODY_COMES);
+        self.released = now >= goes || !is_findable();
     }
 
     /// Ends the child and all it started.

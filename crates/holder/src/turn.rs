@@ -75,6 +75,7 @@ impl Holder {
             }
             self.session.send();
             self.session.mind_leash();
+            self.session.mind_told(|| self.listener.is_findable());
             if self.session.released {
                 self.listener.remove();
             }

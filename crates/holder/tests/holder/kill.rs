@@ -1,9 +1,14 @@
 //! Ending a session ends everything that came of it.
 
+use std::time::{Duration, Instant};
+
 use greenroom_model::{ExitStatus, Offset};
 use greenroom_proto::{Spawn, ToHolder};
 
 use crate::daemon::{Holder, eventually, lives, shell, started};
+
+/// How long a holder that was told to end waits for a daemon.
+const NOBODY_COMES: Duration = Duration::from_secs(5);
 
 /// The numbers after `pid` in a text.
 fn pids(text: &str) -> Vec<u32> {
@@ -138,6 +143,48 @@ fn a_holder_told_to_end_ends_its_child_and_reports_it() {
     // Told again, it does not wait for anybody to take the last bytes.
     assert!(greenroom_pty::kill(holder.pid(), 15));
     assert!(holder.wait());
+}
+
+#[test]
+fn a_holder_told_to_end_goes_when_nobody_comes_for_the_rest() {
+    // The second fills its log, so that its last bytes cannot even be read.
+    for spawn in [shell("exec sleep 100"), Spawn { keep_bytes: 1, ..shell("exec yes") }] {
+        let (mut holder, mut daemon) = Holder::start(spawn);
+        daemon.hello();
+        drop(daemon);
+        assert!(greenroom_pty::kill(holder.pid(), 15));
+        assert!(holder.wait());
+        assert!(!holder.socket().exists());
+    }
+}
+
+#[test]
+fn a_daemon_that_comes_soon_gets_the_last_bytes_of_a_holder_told_to_end() {
+    let script =
+        "trap '' HUP; trap 'echo bye; exit 6' TERM; echo ready; while :; do sleep 0.01; done";
+    let (mut holder, mut daemon, hello) = started(script);
+    daemon.until("ready", Offset(0));
+    drop(daemon);
+    assert!(greenroom_pty::kill(holder.pid(), 15));
+    eventually("the child is gone", || !lives(hello.child_pid));
+    let mut next = holder.connect();
+    next.hello();
+    let ended = next.until_ended(Offset(0));
+    assert!(ended.text.contains("bye"), "{:?}", ended.text);
+    assert_eq!(ended.status, ExitStatus::Code(6));
+    next.send(&ToHolder::Release);
+    assert!(holder.wait());
+}
+
+#[test]
+fn a_holder_told_to_end_that_nobody_can_find_waits_for_nobody() {
+    let (mut holder, daemon, _) = started("exec sleep 100");
+    std::fs::remove_file(holder.socket()).unwrap();
+    drop(daemon);
+    let began = Instant::now();
+    assert!(greenroom_pty::kill(holder.pid(), 15));
+    assert!(holder.wait());
+    assert!(began.elapsed() < NOBODY_COMES, "{:?}", began.elapsed());
 }
 
 #[test]
