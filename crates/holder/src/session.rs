@@ -302,7 +302,10 @@ impl Session {
         match message {
             ToHolder::Spawn(_) | ToHolder::Tap | ToHolder::Ahead { .. } => return false,
             ToHolder::Resize(size) => {
-                if self.master.resize(size).is_ok() {
+                // A daemon sets it, too, and may be further by now: the program is not to see it go back.
+                if self.master.size().is_ok_and(|it| it != self.size)
+                    || self.master.resize(size).is_ok()
+                {
                     self.size = size;
                 }
             }

@@ -44,6 +44,15 @@ impl Master {
         Ok(rustix::termios::tcsetwinsize(&self.0, size)?)
     }
 
+    /// The size it has, which the programs on it may have changed.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn size(&self) -> io::Result<Size> {
+        let size = rustix::termios::tcgetwinsize(&self.0)?;
+        Ok(Size::clamped(size.ws_col, size.ws_row))
+    }
+
     /// Appends what the children wrote to `buffer`, as far as it has room, and says how much.
     ///
     /// Zero means the last of them closed the terminal and nothing is left.
@@ -91,6 +100,7 @@ mod tests {
         assert!(modes.input_modes.contains(InputModes::IUTF8));
         master.resize(Size::clamped(5, 6)).unwrap();
         assert_eq!(rustix::termios::tcgetwinsize(&slave).unwrap().ws_col, 5);
+        assert_eq!(master.size().unwrap(), Size::clamped(5, 6));
         assert_eq!(master.foreground(), None);
     }
 

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Buf as _, Bytes};
-use greenroom_model::Offset;
+use greenroom_model::{Offset, Size};
 use greenroom_pty::KeyLock;
 use rustix::io::Errno;
-use rustix::termios::LocalModes;
+use rustix::termios::{LocalModes, Winsize};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Semaphore;
@@ -88,6 +88,13 @@ impl Keyboard {
 
     pub(super) fn terminal(&self) -> Arc<OwnedFd> {
         Arc::clone(&self.terminal)
+    }
+
+    /// Gives the terminal a size. The holder does as well, but what is typed next would be there before.
+    pub(super) fn resize(&self, size: Size) {
+        let size = Winsize { ws_row: size.rows(), ws_col: size.cols(), ws_xpixel: 0, ws_ypixel: 0 };
+        // One that is gone needs none.
+        let _gone = rustix::termios::tcsetwinsize(&self.terminal, size);
     }
 
     /// Types bytes whose room was reserved.

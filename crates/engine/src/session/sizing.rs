@@ -16,7 +16,9 @@ impl Session {
         let renumbered = size.cols() != self.screen.size().cols();
         // A terminal says its size only if it was asked to (mode 2048).
         let replies = self.screen.resize(size).replies().to_vec();
+        // Said first: whoever dies in between, the terminal gets the size that the holder remembers.
         self.link.say(&ToHolder::Resize(size));
+        self.keyboard.resize(size);
         if !replies.is_empty() {
             self.keyboard.answer(&replies);
         }

@@ -11,7 +11,7 @@ use greenroom_testkit::{
 };
 use serde_json::json;
 
-use crate::support::{ANSWERS, assert_answers, call, home, pid, screen, wait_for_text};
+use crate::support::{ANSWERS, assert_answers, call, enter, home, pid, screen, wait_for_text};
 use crate::terminal::Terminal;
 
 /// How soon a person is told after a key, on a machine with much else to do: it is two seconds.
@@ -171,6 +171,37 @@ fn a_stopped_holder_is_named_by_the_doctor_and_found_again() {
     let status = call(&mut connection, "daemon.status", json!({}));
     assert_eq!(status["refused"], json!([]));
     assert!(home.command(["doctor"]).output().unwrap().status.success());
+}
+
+#[test]
+fn what_is_typed_after_a_resize_finds_the_new_size_whatever_the_holder_does() {
+    let home = home();
+    let _daemon = home.start();
+    let mut connection = home.connect();
+    let script = "echo ready; while read line; do stty size >> sizes; done";
+    let session = create(&mut connection, "sized", script);
+    wait_for_text(&mut connection, "sized", "ready");
+    let holder = pid(&session, "holderPid");
+    process::kill(holder, Signal::STOP);
+    wait_until_stopped(holder);
+    for cols in [100, 90] {
+        let size = json!({"sessionId": "sized", "cols": cols, "rows": 30});
+        call(&mut connection, "session.resize", size);
+        enter(&mut connection, "sized");
+        let line = format!("30 {cols}\n");
+        let sizes = home.path().join("sizes");
+        eventually("the program has looked", || {
+            fs::read_to_string(&sizes).is_ok_and(|it| it.ends_with('\n') && it.contains(&line))
+        });
+    }
+    // It hears of both, and does not set the first again.
+    process::kill(holder, Signal::CONT);
+    enter(&mut connection, "sized");
+    eventually("the program has looked again", || {
+        let sizes = fs::read_to_string(home.path().join("sizes")).unwrap();
+        assert!(sizes.starts_with("30 100\n30 90\n") && !sizes.contains("24 80"), "{sizes}");
+        sizes.ends_with("30 90\n30 90\n")
+    });
 }
 
 #[test]
