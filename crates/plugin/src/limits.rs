@@ -15,8 +15,8 @@ pub(crate) const INSTRUCTIONS_PER_LOOK: u32 = 64;
 pub const CPU_MAX: Duration = Duration::from_millis(60);
 
 /// Time one call may take. Only a thread that does not get to run takes longer than its processor time; much
-/// longer, so that a busy machine does not kill the innocent.
-pub const WALL_MAX: Duration = Duration::from_secs(1);
+/// longer, so that a busy machine does not kill the innocent: a fiftieth of a processor is enough for them.
+pub const WALL_MAX: Duration = Duration::from_secs(4);
 
 /// How many functions may have been called and not returned: deeper than any screen is described, and
 /// little to unwind.
@@ -24,6 +24,17 @@ pub const LEVELS_MAX: usize = 200;
 
 /// When a call counts as stuck: the meter had its chance and was not asked.
 pub(crate) const STUCK_AFTER: Duration = Duration::from_millis(1_250);
+
+/// What its thread must have used of the processor by then: several times what the meter allows. One that
+/// used less did not get to run.
+pub(crate) const STUCK_CPU: Duration = CPU_MAX.saturating_mul(4);
+
+/// How often to look whether a thread that does not get to run is stuck after all.
+pub(crate) const STARVED_LOOK: Duration = Duration::from_millis(250);
+
+/// How many such looks there are before its callers wait no longer: with [`STUCK_AFTER`] a second more than
+/// [`WALL_MAX`]. Counted, because of a daemon that was stopped meanwhile all clocks say that it was long.
+pub(crate) const STARVED_LOOKS: u32 = 16;
 
 /// Memory of one VM. A screen of 60x200 is 12 KiB, a transcript 128 KiB; an answer may have 4 MiB, and is
 /// made of as much. It bounds how long one instruction can take, too.

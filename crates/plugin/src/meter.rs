@@ -105,7 +105,7 @@ impl Meter {
 }
 
 /// What this thread has used of the processor.
-fn processor_time() -> Duration {
+pub(crate) fn processor_time() -> Duration {
     let used = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     let seconds = u64::try_from(used.tv_sec).unwrap_or(0);
     Duration::new(seconds, u32::try_from(used.tv_nsec).unwrap_or(0))

@@ -4,20 +4,25 @@
 //! and the runtime never waits for it when it ends.
 //!
 //! **Invariant:** who waits for a call gets an answer, even if the thread never gives one: after
-//! [`STUCK_AFTER`] the VM is disabled and left alone.
+//! [`STUCK_AFTER`] the VM is disabled and left alone, unless its thread could not run; then later.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use rustix::thread::{Pid, gettid};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use crate::error::{Limit, PluginError};
-use crate::limits::{QUEUE_MAX, STACK_SIZE, STRIKES_MAX, STUCK_AFTER, STUCK_MAX, VMS_MAX};
+use crate::limits::{
+    QUEUE_MAX, STACK_SIZE, STARVED_LOOK, STARVED_LOOKS, STRIKES_MAX, STUCK_AFTER, STUCK_CPU,
+    STUCK_MAX, VMS_MAX,
+};
+use crate::meter::processor_time;
 use crate::package::Package;
 use crate::vm::{Call, Vm};
 
@@ -43,10 +48,25 @@ pub(crate) struct Worker {
 #[derive(Debug)]
 struct Shared {
     house: Arc<House>,
-    /// Since when the thread is busy with one job.
-    began: Mutex<Option<Instant>>,
+    /// What the thread is busy with.
+    began: Mutex<Option<Begun>>,
     /// Why the VM is not used any more.
     disabled: OnceLock<Reason>,
+}
+
+/// A job that was begun.
+#[derive(Debug, Clone, Copy)]
+struct Begun {
+    at: Instant,
+    /// Who does it, once it runs, and what it had used of the processor by then.
+    thread: Option<(Pid, Duration)>,
+}
+
+/// What a job has taken until now.
+#[derive(Debug, Clone, Copy, Default)]
+struct Taken {
+    time: Duration,
+    processor: Duration,
 }
 
 #[derive(Debug)]
@@ -74,7 +94,7 @@ impl Worker {
         let shared = Arc::new(Shared {
             house,
             // From now on: a thread that cannot even start is stuck as well.
-            began: Mutex::new(Some(Instant::now())),
+            began: Mutex::new(Some(Begun { at: Instant::now(), thread: None })),
             disabled: OnceLock::new(),
         });
         let slot = Slot::take(Arc::clone(&shared), package.name())?;
@@ -129,7 +149,7 @@ impl Worker {
         answer: impl Future<Output = Result<Result<T, PluginError>, oneshot::error::RecvError>>,
     ) -> Result<T, PluginError> {
         let mut answer = std::pin::pin!(answer);
-        let mut patience = STUCK_AFTER;
+        let (mut patience, mut looks) = (STUCK_AFTER, 0);
         loop {
             match timeout(patience, &mut answer).await {
                 Ok(Ok(answer)) => return answer,
@@ -137,13 +157,16 @@ impl Worker {
                 Err(_) => {}
             }
             // Others may have been served in the meantime: only one job's time counts.
-            let busy = self.shared.busy_for();
-            if busy >= STUCK_AFTER {
+            let taken = self.shared.taken();
+            if taken.is_stuck(looks) {
                 self.shared.disable(format!("`{function}`: {}", Limit::Wall), true);
                 return Err(self.limit(function));
             }
             self.is_usable()?;
-            patience = STUCK_AFTER - busy;
+            (patience, looks) = match STUCK_AFTER.checked_sub(taken.time) {
+                Some(rest) if !rest.is_zero() => (rest, 0),
+                _ => (STARVED_LOOK, looks + 1),
+            };
         }
     }
 
@@ -168,14 +191,35 @@ impl Worker {
     }
 }
 
+impl Taken {
+    /// Whether the meter had its chance: the thread ran for long enough, or was waited for long enough.
+    fn is_stuck(self, looks: u32) -> bool {
+        self.time >= STUCK_AFTER && (self.processor >= STUCK_CPU || looks >= STARVED_LOOKS)
+    }
+}
+
 impl Shared {
-    fn busy_for(&self) -> std::time::Duration {
-        let began = self.began.lock().unwrap_or_else(PoisonError::into_inner);
-        began.map(|it| it.elapsed()).unwrap_or_default()
+    fn began(&self) -> MutexGuard<'_, Option<Begun>> {
+        self.began.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set_busy(&self, since: Option<Instant>) {
-        *self.began.lock().unwrap_or_else(PoisonError::into_inner) = since;
+    /// What the job under way has taken; nothing if there is none.
+    fn taken(&self) -> Taken {
+        let Some(begun) = *self.began() else { return Taken::default() };
+        let processor = begun.thread.map_or(Duration::ZERO, |(thread, before)| {
+            used_by(thread).unwrap_or_default().saturating_sub(before)
+        });
+        Taken { time: begun.at.elapsed(), processor }
+    }
+
+    /// This thread begins with a job.
+    fn begin(&self) {
+        let thread = Some((gettid(), processor_time()));
+        *self.began() = Some(Begun { at: Instant::now(), thread });
+    }
+
+    fn rest(&self) {
+        *self.began() = None;
     }
 
     fn disable(&self, text: String, stuck: bool) {
@@ -213,6 +257,13 @@ impl Drop for Slot {
     }
 }
 
+/// What a thread of this process has used of the processor, as the kernel tells others.
+fn used_by(thread: Pid) -> Option<Duration> {
+    let thread = thread.as_raw_nonzero();
+    let told = std::fs::read_to_string(format!("/proc/self/task/{thread}/schedstat")).ok()?;
+    told.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+}
+
 fn no_room(plugin: &str, reason: String) -> PluginError {
     PluginError::NoRoom { plugin: plugin.to_owned(), reason }
 }
@@ -225,8 +276,10 @@ fn run(
     slot: &Slot,
 ) {
     let shared = &slot.0;
-    // This thread's alone, as the system has it. Where it is refused, all are alike.
-    let _refused = rustix::process::nice(NICE);
+    // Niceness alone would count among the daemon's threads only, where the system shares the processor out
+    // among sessions first: the program that echoes a key, and its holder, are others.
+    greenroom_pty::take_long_turns(NICE);
+    shared.begin();
     let vm = match Vm::start(Arc::clone(package)) {
         Ok(vm) => vm,
         Err(error) => {
@@ -235,15 +288,15 @@ fn run(
             return;
         }
     };
-    shared.set_busy(None);
+    shared.rest();
     drop(started.send(Ok(())));
     let mut strikes = 0;
     while shared.disabled.get().is_none() {
         let Some(job) = jobs.blocking_recv() else { return };
-        shared.set_busy(Some(Instant::now()));
+        shared.begin();
         // A panic here would be a fault of ours or of the bindings; it ends this VM only.
         let done = catch_unwind(AssertUnwindSafe(|| perform(&vm, job, shared, &mut strikes)));
-        shared.set_busy(None);
+        shared.rest();
         if done.is_err() {
             shared.disable("the host failed".to_owned(), false);
         }
@@ -269,5 +322,34 @@ fn perform(vm: &Vm, job: Job, shared: &Shared, strikes: &mut u32) {
             drop(reply.send(answer));
         }
         Job::Exported(reply) => drop(reply.send(Ok(vm.exported()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_does_not_get_to_run_is_not_stuck_before_long() {
+        let taken = |time, processor| Taken { time, processor };
+        assert!(!taken(STUCK_AFTER / 2, STUCK_CPU).is_stuck(0), "the meter may still stop it");
+        assert!(taken(STUCK_AFTER, STUCK_CPU).is_stuck(0));
+        assert!(!taken(STUCK_AFTER * 99, STUCK_CPU / 2).is_stuck(0), "all were stopped meanwhile");
+        assert!(taken(STUCK_AFTER, Duration::ZERO).is_stuck(STARVED_LOOKS));
+    }
+
+    #[test]
+    fn what_a_thread_has_used_is_seen_from_another() {
+        let (tell, told) = std::sync::mpsc::channel();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let thread = thread::spawn(move || {
+            while processor_time() < Duration::from_millis(20) {}
+            tell.send(gettid()).unwrap();
+            ended.recv().unwrap_err();
+        });
+        let used = used_by(told.recv().unwrap()).unwrap();
+        assert!(used >= Duration::from_millis(15), "{used:?}");
+        drop(end);
+        thread.join().unwrap();
     }
 }

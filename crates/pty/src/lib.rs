@@ -19,7 +19,7 @@ pub use family::{descendants, descendants_but};
 pub use passing::{MAX_PASSED, recv_with_fds, send_with_fds};
 pub use process::{
     Reaped, adopt_orphans, close_inherited, kill, kill_group, raise_open_files, reap,
-    return_free_memory, return_memory_promptly, take_short_turns,
+    return_free_memory, return_memory_promptly, take_long_turns, take_short_turns,
 };
 pub use signals::{Signals, ignore_signal};
 pub use spawn::{Program, SpawnError, spawn};

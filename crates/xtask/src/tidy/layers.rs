@@ -21,7 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("holder", &["model", "proto", "pty"]),
     ("client", &["frame", "model", "proto", "pty", "screen"]),
     ("door", &[]),
-    ("plugin", &[]),
+    ("plugin", &["pty"]),
     ("agents", &["frame"]),
     ("repl", &["frame"]),
     ("cli", &["client", "frame", "model", "repl"]),
