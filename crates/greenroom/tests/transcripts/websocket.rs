@@ -13,8 +13,11 @@ use tungstenite::{Message, WebSocket};
 
 use crate::{folder, home};
 
+/// The program writes the ends of its lines itself: where the terminal does it, the rest of a line may
+/// be another message.
 const CONFIG: &str = "[doors.web]\nenabled = true\nport = 0\n[websocket.providers.lines]\n\
-command = ['sh', '-c', 'stty -echo; echo ready; while read x; do [ \"$x\" = end ] && { echo bye; exit 7; }; echo got $x; done']\n\
+command = ['sh', '-c', 'stty -echo -opost; printf \"ready\\r\\n\"; while read x; do \
+[ \"$x\" = end ] && { printf \"bye\\r\\n\"; exit 7; }; printf \"got %s\\r\\n\" \"$x\"; done']\n\
 [websocket.providers.missing]\ncommand = '/nonexistent/program'\n";
 
 struct Browser {
