@@ -14,6 +14,19 @@ pub(crate) const INSTRUCTIONS_PER_LOOK: u32 = 64;
 /// that with what one look may miss it is over within a tenth of a second.
 pub const CPU_MAX: Duration = Duration::from_millis(60);
 
+/// How much of the processor a call has before its thread pauses for the first time: as much as what most
+/// plugins make of a large screen, so that they need not.
+pub(crate) const FIRST_RUN: Duration = Duration::from_millis(1);
+
+/// How much it has from then on between two pauses: a fraction of what a key takes to its echo, for that may
+/// wait for it. Where the system shares the processor out among sessions first, it would not let the woken
+/// go before until its next tick, four milliseconds later.
+pub(crate) const RUN: Duration = Duration::from_micros(300);
+
+/// How long a pause is. The system makes twice as much of it; with all of them a call that uses up
+/// [`CPU_MAX`] is still over within a tenth of a second.
+pub(crate) const PAUSE: Duration = Duration::from_micros(50);
+
 /// Time one call may take. Only a thread that does not get to run takes longer than its processor time; much
 /// longer, so that a busy machine does not kill the innocent: a fiftieth of a processor is enough for them.
 pub const WALL_MAX: Duration = Duration::from_secs(4);

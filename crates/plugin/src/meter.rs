@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use crate::error::Limit;
-use crate::limits::{CPU_MAX, INSTRUCTIONS_MAX, LOGS_PER_CALL, WALL_MAX};
+use crate::limits::{CPU_MAX, FIRST_RUN, INSTRUCTIONS_MAX, LOGS_PER_CALL, PAUSE, RUN, WALL_MAX};
 
 /// Native steps that take the time of one instruction, about.
 const STEPS_PER_INSTRUCTION: u64 = 4;
@@ -23,6 +23,8 @@ pub(crate) struct Meter {
     began: Cell<Instant>,
     /// What the thread had used of the processor by then.
     used: Cell<Duration>,
+    /// When to look whether a pause is due, by the clock, and what the thread will have used by then.
+    pause: Cell<(Instant, Duration)>,
     broken: Cell<Option<Limit>>,
     logs: Cell<u32>,
     /// Steps of native code that were not charged for yet.
@@ -35,6 +37,7 @@ impl Meter {
             left: Cell::new(0),
             began: Cell::new(Instant::now()),
             used: Cell::default(),
+            pause: Cell::new((Instant::now(), Duration::ZERO)),
             broken: Cell::new(None),
             logs: Cell::new(0),
             steps: Cell::new(0),
@@ -46,6 +49,7 @@ impl Meter {
         self.left.set(INSTRUCTIONS_MAX);
         self.began.set(Instant::now());
         self.used.set(processor_time());
+        self.pause.set((self.began.get() + FIRST_RUN, self.used.get() + FIRST_RUN));
         self.broken.set(None);
         self.logs.set(LOGS_PER_CALL);
     }
@@ -67,9 +71,27 @@ impl Meter {
         Err(limit)
     }
 
+    /// Lets others run now and then who were woken meanwhile. By the processor's time: a thread that had to
+    /// wait is not to wait for that once more.
+    fn pause(&self, now: Instant) {
+        let (at, due) = self.pause.get();
+        if now < at {
+            return;
+        }
+        let rest = due.saturating_sub(processor_time());
+        if rest.is_zero() {
+            std::thread::sleep(PAUSE);
+            self.pause.set((Instant::now() + RUN, processor_time() + RUN));
+        } else {
+            self.pause.set((now + rest, due));
+        }
+    }
+
     /// Which bound on time is broken.
     fn late(&self) -> Option<Limit> {
-        let passed = self.began.get().elapsed();
+        let now = Instant::now();
+        self.pause(now);
+        let passed = now.saturating_duration_since(self.began.get());
         // No thread uses more of the processor than time passes, which is cheaper to ask for.
         if passed < CPU_MAX {
             None

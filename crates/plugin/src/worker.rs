@@ -276,8 +276,8 @@ fn run(
     slot: &Slot,
 ) {
     let shared = &slot.0;
-    // Niceness alone would count among the daemon's threads only, where the system shares the processor out
-    // among sessions first: the program that echoes a key, and its holder, are others.
+    // Niceness counts among the daemon's threads only, where the system shares the processor out among
+    // sessions first: for the program that echoes a key, and its holder, the meter pauses.
     greenroom_pty::take_long_turns(NICE);
     shared.begin();
     let vm = match Vm::start(Arc::clone(package)) {
