@@ -7,7 +7,7 @@
 //! `sizing` decides the size, `save` gives the holder checkpoints, `end` is the end.
 //! Not here: wire formats (doors), escape codes (`screen`), the list of sessions (`engine`).
 //!
-//! Invariant: a byte is in the holder's log before anybody can see it.
+//! Invariant: a byte is in the holder's log, or in the pipe out of which only the holder takes it, before anybody can see it.
 
 mod absent;
 mod ahead;
