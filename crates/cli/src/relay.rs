@@ -182,7 +182,9 @@ impl Relay<'_> {
     /// Nothing is read from the daemon while the client has no room, nor from the client while the daemon
     /// has none. That the daemon is gone is seen all the same: the next one must not wait for us.
     fn wait(&mut self, hears: bool, now: Instant) -> Result<(bool, bool)> {
-        let reads = self.link.has_room();
+        // Without a daemon the answers are ours, and pile up here for who does not take them.
+        let alone = self.link.down_since().is_some() && self.client.has_waiting();
+        let reads = self.link.has_room() && !alone;
         self.stuck = if reads { None } else { self.stuck.or(Some(now)) };
         let deadline = earliest(&[self.link.deadline(), self.stuck.map(|it| it + LAST_WORDS)]);
         let link = self.link.polled(hears).or_else(|| self.link.watched());

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use greenroom_model::{Offset, SessionId, Size};
 use greenroom_screen::Screen;
 use tokio::sync::mpsc::error::SendError;
-use tokio::sync::{OwnedSemaphorePermit, oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use crate::Texts;
@@ -275,12 +275,15 @@ impl Engine {
         }
         let until = Some(Instant::now() + timeout.unwrap_or(MAX_WAIT).min(MAX_WAIT));
         match self.entry(id)? {
-            Entry::Living(_) => {
+            Entry::Living(handle) => {
                 let wait = |reply| {
                     let waiter = Box::new(Looker { reply, look });
                     Msg::Wait(Wait { matcher, until, waiter }, after)
                 };
-                self.ask(id, wait).await
+                let mut nudge = Nudge(Some(handle.inbox.clone()));
+                let waited = self.ask(id, wait).await;
+                nudge.0 = None;
+                waited
             }
             Entry::Ended(past) => self.wait_ended(id, &past, &matcher, look).await,
         }
@@ -404,5 +407,18 @@ fn typed_len(typed: &Typed) -> usize {
         Typed::Bytes(bytes) => bytes.len(),
         Typed::Text(text) | Typed::Paste(text) => text.len(),
         Typed::Keys(keys) => keys.len(),
+    }
+}
+
+/// Has a session look at its waits when one of them is not wanted any more: it would go on looking at the
+/// terminal for it.
+struct Nudge(Option<mpsc::Sender<Msg>>);
+
+impl Drop for Nudge {
+    fn drop(&mut self) {
+        if let Some(inbox) = &self.0 {
+            // A session with so much to do looks anyway.
+            let _full = inbox.try_send(Msg::Look(Box::new(|_| {})));
+        }
     }
 }

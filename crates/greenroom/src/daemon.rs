@@ -40,6 +40,10 @@ use crate::telemetry::Telemetry;
 use crate::web::Web;
 use crate::{environment, host, plugins, serve as private};
 
+/// This very program, which relays run: one that lies in its place by then may speak another protocol, and
+/// none may.
+const SELF: &str = "/proc/self/exe";
+
 /// How long connections have to take their last bytes.
 const FAREWELL: Duration = Duration::from_millis(200);
 
@@ -68,8 +72,6 @@ struct Affairs {
     carryon: Carryon,
     /// The browser's door.
     web: Arc<Web>,
-    /// This program, which relays run: another one may lie in its place by then, and will do.
-    program: PathBuf,
 }
 
 /// Runs the daemon until it is told to stop. `ready` is called once it can be reached.
@@ -147,7 +149,6 @@ async fn serve(
         open_files,
         carryon: Carryon::default(),
         web,
-        program: std::env::current_exe().context("finding this program")?,
     });
     let telemetry = Telemetry::start(&affairs.engine, &affairs.web);
     let door = open_native(&affairs)?;
@@ -493,7 +494,7 @@ impl Daemon for Affairs {
 
     fn relay(&self, client: OwnedFd, session: &str) -> io::Result<Relaying> {
         // Nothing but the connection and where the daemon is: it is to be as if it had always been there.
-        let mut relay = Command::new(&self.program)
+        let mut relay = Command::new(SELF)
             .arg0("greenroom")
             .args(["relay", session])
             .arg(self.paths.socket())

@@ -271,7 +271,10 @@ impl Session {
                 }
                 Ok(Some(ToHolder::Ahead { seen, looks })) => {
                     link.skip_to(seen.min(self.log.end()));
-                    left = looks.then(|| Instant::now() + LEFT);
+                    // With the pipe full the daemon could not have what came last, and is not woken for it
+                    // again.
+                    self.read();
+                    left = (looks && self.reads()).then(|| Instant::now() + LEFT);
                 }
                 Ok(Some(message)) => {
                     if !self.apply(message) {

@@ -35,6 +35,8 @@ pub(super) struct Absent {
     until: Instant,
     /// For how many of them the program waits.
     blocking: usize,
+    /// For how long it does: who comes and goes meanwhile does not prolong that.
+    blocking_until: Instant,
 }
 
 impl Session {
@@ -47,15 +49,22 @@ impl Session {
         let (expected, blocking) = (count(ATTACHED), count(BLOCKING));
         if expected > 0 {
             let until = Instant::now() + PATIENCE;
-            self.absent = Some(Absent { count: expected, until, blocking });
+            self.absent = Some(Absent { count: expected, until, blocking, blocking_until: until });
         }
     }
 
     /// Somebody was cut off.
     pub(super) fn expect_back(&mut self, lag: Lag) {
-        let (count, blocking) = self.absent.map_or((0, 0), |it| (it.count, it.blocking));
-        let (count, blocking) = (count + 1, blocking + waited_for(lag));
-        self.absent = Some(Absent { count, until: Instant::now() + PATIENCE, blocking });
+        let until = Instant::now() + PATIENCE;
+        let nobody = Absent { count: 0, until, blocking: 0, blocking_until: until };
+        let before = self.absent.unwrap_or(nobody);
+        let waited_for = waited_for(lag);
+        self.absent = Some(Absent {
+            count: before.count + 1,
+            until,
+            blocking: before.blocking + waited_for,
+            blocking_until: if waited_for > 0 { until } else { before.blocking_until },
+        });
     }
 
     /// Somebody came: one less is expected.
@@ -94,13 +103,22 @@ impl Session {
     }
 
     pub(super) fn absent_due(&self) -> Option<Instant> {
-        self.absent.map(|absent| absent.until)
+        self.absent
+            .map(|it| if it.blocking > 0 { it.until.min(it.blocking_until) } else { it.until })
     }
 
     /// Gives up on clients that did not come back.
     pub(super) fn forget_absent(&mut self, now: Instant) {
         if self.absent.is_some_and(|absent| now >= absent.until) {
             self.absent = None;
+            self.note_viewers();
+            self.saves.rest_at(now);
+        }
+        if let Some(absent) = &mut self.absent
+            && absent.blocking > 0
+            && now >= absent.blocking_until
+        {
+            absent.blocking = 0;
             self.note_viewers();
             self.saves.rest_at(now);
         }

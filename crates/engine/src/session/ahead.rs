@@ -15,6 +15,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use greenroom_proto::ToHolder;
 use greenroom_pty::Tap;
+use rustix::io::Errno;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::time::Instant;
@@ -31,7 +32,7 @@ const CALM: Duration = Duration::from_millis(20);
 /// How long the holder may leave what was seen where it is, and who waited may wait again.
 const LINGER: Duration = Duration::from_millis(10);
 
-/// How often something may be seen meanwhile: the pipe has sixteen places, one for each time.
+/// How often something may be seen meanwhile: the pipe has sixteen places as a rule, one for each time.
 const MAX_PULLS: usize = 8;
 
 /// The terminal, for who waits.
@@ -97,9 +98,11 @@ impl Session {
             Ok(Some(at)) if at <= self.received => self.output(at, Bytes::from(bytes)),
             // Something is missing before it, which is on its way.
             Ok(_) => Ok(()),
-            Err(_) => {
-                // The terminal is gone; how it ended is the holder's to say.
-                self.ahead.gone = true;
+            Err(error) => {
+                // If the terminal is gone, how it ended is the holder's to say. Else the system is out of
+                // something.
+                self.ahead.gone = error.raw_os_error() == Some(Errno::IO.raw_os_error());
+                self.ahead.flooded = Some(self.turned);
                 Ok(())
             }
         }
@@ -131,12 +134,19 @@ impl Session {
         if can && !due && self.ahead.pulls < MAX_PULLS {
             return;
         }
-        let looks = wanted;
-        (self.ahead.pulls, self.ahead.tell) = (0, None);
-        if !looks {
-            self.ahead.stop();
+        if !wanted {
+            return self.stop_looking();
         }
-        self.link.say(&ToHolder::Ahead { seen: self.received, looks });
+        (self.ahead.pulls, self.ahead.tell) = (0, None);
+        self.link.say(&ToHolder::Ahead { seen: self.received, looks: true });
+    }
+
+    /// Leaves the terminal to the holder again.
+    pub(super) fn stop_looking(&mut self) {
+        if self.ahead.watched.is_some() {
+            self.ahead.stop();
+            self.link.say(&ToHolder::Ahead { seen: self.received, looks: false });
+        }
     }
 
     fn begin_to_look(&mut self) {

@@ -63,6 +63,7 @@ impl Session {
         // Only the holder keeps the terminal: if it was killed, the child must get its hangup.
         self.keyboard.close();
         drop(self.keyboard);
+        self.ahead.stop();
         archive(&self.house, record).await;
         self.house.archived(id);
         // The holder stays while somebody has not got the last bytes, which only it would still have

@@ -15,7 +15,6 @@ use greenroom_model::Offset;
 use greenroom_proto::ToHolder;
 use greenroom_pty::KeyLock;
 
-use super::ahead::Ahead;
 use super::{Reply, Session};
 use crate::SubscriptionId;
 use crate::mark::{Mark, Standing};
@@ -104,7 +103,6 @@ impl Session {
             Err(error) => return tracing::warn!(%error, "a terminal is not shared"),
         }
         (self.taps.pipe, self.taps.asked) = (Some(Arc::new(pipe)), true);
-        self.ahead = Ahead::default();
     }
 
     /// The holder was met anew, and may not know what it was asked.
@@ -112,8 +110,7 @@ impl Session {
         if self.taps.asked && self.taps.pipe.is_none() {
             self.link.say(&ToHolder::Tap);
         }
-        // It looks again as well.
-        self.ahead.stop();
+        self.stop_looking();
     }
 
     /// A client typed by itself when the session stood at an offset.

@@ -361,8 +361,9 @@ impl Session {
     pub(super) fn serve_viewers(&mut self, now: Instant, settled: bool) {
         let gone = self.viewers.all.iter().filter(|it| it.outlet.is_closed());
         for (id, lag) in gone.map(|it| (it.id, it.lag)).collect::<Vec<_>>() {
-            // Not a word of farewell: it may have been cut off.
-            self.expect_back(lag);
+            // Not a word of farewell: it may have been cut off. One that is to be kept for comes with its
+            // daemon: if that is here, it has ended.
+            self.expect_back(if lag == Lag::Keep { Lag::Skip } else { lag });
             self.detach(id);
         }
         self.forget_absent(now);

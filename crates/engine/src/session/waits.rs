@@ -148,10 +148,11 @@ impl Session {
         while let Some(Waiting { wait, mark, began }) = waits.get_mut(index) {
             let stable = now - self.active.max(*began);
             let sight = Sight { scene, mark, stable };
-            let looks = self.changed || wait.matcher.is_timed();
+            let gone = wait.waiter.is_gone();
+            let looks = !gone && (self.changed || wait.matcher.is_timed());
             let outcome = if looks { wait.matcher.holds(&sight) } else { None };
             let late = wait.until.is_some_and(|until| now >= until);
-            if outcome.is_none() && !late && !wait.waiter.is_gone() {
+            if outcome.is_none() && !late && !gone {
                 if wait.matcher.forgets() {
                     mark.advance(scene.screen);
                 }

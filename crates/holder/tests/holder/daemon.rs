@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use greenroom_model::{ExitStatus, Offset, SessionId, Size};
 use greenroom_proto::{Decoder, Description, FromHolder, Hello, Spawn, ToHolder};
+use rustix::event::{PollFd, PollFlags, Timespec};
 use tempfile::TempDir;
 
 /// How long anything may take: far more than it does, on a machine with much else to do.
@@ -196,6 +197,12 @@ impl Daemon {
     pub(crate) fn size(&self) -> Size {
         let size = rustix::termios::tcgetwinsize(self.terminal.as_ref().unwrap()).unwrap();
         Size::clamped(size.ws_col, size.ws_row)
+    }
+
+    /// Whether something lies in the terminal for who reads it.
+    pub(crate) fn has_unread(&self) -> bool {
+        let mut polled = [PollFd::new(self.terminal.as_ref().unwrap(), PollFlags::IN)];
+        rustix::event::poll(&mut polled, Some(&Timespec::default())).unwrap() > 0
     }
 
     /// Whether the terminal's descriptor has come.

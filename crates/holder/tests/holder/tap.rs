@@ -122,3 +122,20 @@ fn a_daemon_that_says_it_looks_and_does_not_holds_up_nobody_for_long() {
     daemon.type_in(&"x".repeat(3000));
     daemon.until(&"x".repeat(3000), begin);
 }
+
+#[test]
+fn what_a_full_pipe_kept_from_the_daemon_is_taken_with_the_rest() {
+    let (_holder, mut daemon, mut tap, begin) = looking();
+    let began = std::time::Instant::now();
+    // More pieces than a pipe has places.
+    let mut end = begin;
+    for _ in 0..16 {
+        end = echo(&mut tap, "x");
+    }
+    daemon.type_in("rest");
+    eventually("its echo lies in the terminal", || daemon.has_unread());
+    daemon.send(&ToHolder::Ahead { seen: end, looks: true });
+    daemon.until("rest", end);
+    // Not a bound on speed: after five seconds it would have looked by itself.
+    assert!(began.elapsed() < std::time::Duration::from_secs(4), "{:?}", began.elapsed());
+}
