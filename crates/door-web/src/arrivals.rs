@@ -19,9 +19,9 @@ use crate::strangers::Source;
 const MAX_NEWCOMERS: usize = 64;
 
 /// How many connections are taken in a row before everything else has its turn: a keystroke waits
-/// behind them for a millisecond or two, and each of them is looked at before it could have to make
+/// behind them for a fraction of a millisecond, and each of them is looked at before it could have to make
 /// room for another.
-const ROW: u32 = 16;
+const ROW: u32 = 2;
 
 /// Takes connections, so many in a row. There is no pause beyond that: the owner may be one of those who
 /// wait in the system's queue, and when that is full they try again only after a second.

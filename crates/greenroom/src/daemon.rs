@@ -40,6 +40,10 @@ use crate::telemetry::Telemetry;
 use crate::web::Web;
 use crate::{environment, host, plugins, serve as private};
 
+/// How many tasks run before the daemon sees whether something came: a key is not to wait behind a crowd
+/// of connections. Looking takes microseconds; so do tasks, but some take a hundred.
+const TASKS_PER_LOOK: u32 = 5;
+
 /// This very program, which relays run: one that lies in its place by then may speak another protocol, and
 /// none may.
 const SELF: &str = "/proc/self/exe";
@@ -93,6 +97,7 @@ pub(crate) fn run(paths: Paths, compat: &[Compat], ready: impl FnOnce()) -> Resu
     let open_files = greenroom_pty::raise_open_files().unwrap_or(0);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
+        .event_interval(TASKS_PER_LOOK)
         .build()
         .context("starting the runtime")?;
     runtime.block_on(serve(paths, config, logs, open_files, ready))
