@@ -4,13 +4,12 @@
 //! (`hands`), so a client that types faster than the program reads waits, and only it.
 
 use std::collections::BTreeMap;
-use std::os::fd::AsFd as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use greenroom_door::{Outgoing, Peer, Shutdown};
+use greenroom_door::{Outgoing, Peer, Reader, Shutdown, halves};
 use greenroom_engine::{self as engine, Caller, HouseEvent, Rights};
 use greenroom_frame::binary::stream::Typed;
 use greenroom_frame::binary::{self, Frame, FrameDecoder, kind};
@@ -21,7 +20,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::UnixStream;
-use tokio::net::unix::OwnedReadHalf;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::TryRecvError;
 use tokio::sync::{Notify, broadcast, watch};
@@ -98,10 +96,12 @@ pub async fn serve_as(
     shutdown: Shutdown,
     (name, rights): (&str, Rights),
 ) {
-    // Without another descriptor everything is written in its turn.
-    let socket = stream.as_fd().try_clone_to_owned().ok();
-    let (reader, writer) = stream.into_split();
-    let connection = Connection::new(door, peer, (name, rights), Outgoing::to(socket));
+    let (reader, writer) = match halves(stream) {
+        Ok(halves) => halves,
+        Err(error) => return tracing::warn!(%error, "a connection was closed"),
+    };
+    let out = Outgoing::to(Some(writer.socket()));
+    let connection = Connection::new(door, peer, (name, rights), out);
     let connection = Arc::new(connection);
     let mut wakes = connection.door.engine.events();
     let mut announced = connection.door.announced.subscribe();
@@ -256,7 +256,7 @@ fn framed(id: &Value, message: &[u8]) -> Option<Bytes> {
 }
 
 /// Reads frames until the client has no more.
-async fn read(connection: Arc<Connection>, mut socket: OwnedReadHalf) {
+async fn read(connection: Arc<Connection>, mut socket: Reader) {
     let mut decoder = FrameDecoder::default();
     let mut requests = JoinSet::new();
     let mut hands = Hands::default();
@@ -295,7 +295,7 @@ async fn read(connection: Arc<Connection>, mut socket: OwnedReadHalf) {
 }
 
 /// Reads more if that is wanted, else only notices that the client is gone; false if it is.
-async fn more(socket: &mut OwnedReadHalf, decoder: &mut FrameDecoder, wanted: bool) -> bool {
+async fn more(socket: &mut Reader, decoder: &mut FrameDecoder, wanted: bool) -> bool {
     if !wanted {
         hung_up(socket).await;
         return false;
@@ -307,10 +307,10 @@ async fn more(socket: &mut OwnedReadHalf, decoder: &mut FrameDecoder, wanted: bo
 
 /// Ends when the client is gone although what it sent is not all read: it may have typed at a
 /// program that never reads. Only asked while a frame takes long.
-pub(crate) async fn hung_up(socket: &OwnedReadHalf) {
+pub(crate) async fn hung_up(socket: &Reader) {
     loop {
         tokio::time::sleep(LOOK_AROUND).await;
-        let mut polled = [PollFd::new(socket.as_ref(), PollFlags::RDHUP)];
+        let mut polled = [PollFd::from_borrowed_fd(socket.socket(), PollFlags::RDHUP)];
         let gone = rustix::event::poll(&mut polled, Some(&Timespec::default()));
         if gone.is_err() || !polled[0].revents().is_empty() {
             return;

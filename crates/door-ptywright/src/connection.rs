@@ -59,7 +59,7 @@ pub struct Client {
     /// a script that was piped in wants its answers. Otherwise nobody waits for a client that left.
     pub finishes: bool,
     /// The socket, to see whether somebody who said their last word is still there.
-    pub socket: Option<OwnedFd>,
+    pub socket: Option<Arc<OwnedFd>>,
 }
 
 impl Client {
@@ -127,7 +127,7 @@ where
         door,
         caller,
         notes: Notes::default(),
-        out: Outgoing::to(client.socket.as_ref().and_then(|it| it.try_clone().ok())),
+        out: Outgoing::to(client.socket.clone()),
         headers: Mutex::new(client.framing == Framing::Headers),
         busy: Mutex::default(),
         telling: tokio::sync::Mutex::default(),
@@ -192,7 +192,8 @@ async fn read(
             }
             take(connection, &message, &mut requests, &mut together);
         }
-        together.retain(|wait: &Waiting| wait.at.elapsed() < SCRIPT);
+        let now = Instant::now();
+        together.retain(|wait: &Waiting| now - wait.at < SCRIPT && wait.is_pending());
         let buffer = decoder.buffer();
         buffer.reserve(READ_BYTES);
         tokio::select! {
@@ -231,6 +232,12 @@ struct Waiting {
     answered: watch::Receiver<()>,
 }
 
+impl Waiting {
+    fn is_pending(&self) -> bool {
+        self.answered.has_changed().is_ok()
+    }
+}
+
 /// Starts a request. `together` are the waits that came a moment before it.
 fn take(
     connection: &Arc<Connection>,
@@ -253,8 +260,7 @@ fn take(
     let mut script = Vec::new();
     if let Order::On { on, waits } = &order {
         let key = connection.key(on);
-        let waits_still = |wait: &&Waiting| wait.answered.has_changed().is_ok();
-        let same = together.iter().filter(|wait| wait.on == key).filter(waits_still);
+        let same = together.iter().filter(|wait| wait.on == key && wait.is_pending());
         script.extend(same.map(|wait| (wait.at, wait.answered.clone())));
         if let Some(wait_id) = waits {
             // Now, so that a cancel that comes right behind it finds it.

@@ -11,7 +11,8 @@ use std::time::Duration;
 use greenroom_engine::redact::{Redaction, Stream};
 use greenroom_engine::{End, HouseEvent, Scene, State, Transcript};
 use greenroom_model::{ExitStatus, SessionId};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
@@ -251,20 +252,39 @@ fn output(connection: &Connection, session: &str, sequence: u64, text: String, d
     connection.note(EVENTS[1], &params);
 }
 
-fn exited(connection: &Connection, id: SessionId, session: &str, sequence: u64) {
-    let mut params = json!({"session": session, "sequence": sequence});
-    let infos = connection.door.engine.list();
-    if let Some(State::Ended(end, _)) = infos.iter().find(|info| info.id == id).map(|it| it.state) {
-        push_end(&mut params, end);
-    }
-    connection.note(EVENTS[2], &params);
+/// What is told of a session that ended.
+#[derive(Serialize)]
+struct Exited<'a> {
+    session: &'a str,
+    sequence: u64,
+    #[serde(flatten)]
+    end: Option<Ended>,
 }
 
-/// Says how a session ended.
-pub(crate) fn push_end(object: &mut Value, end: End) {
-    match end {
-        End::Exited(ExitStatus::Code(code)) => object["exit_code"] = code.into(),
-        End::Exited(ExitStatus::Signal(signal)) => object["signal"] = signal.into(),
-        End::Lost => object["lost"] = true.into(),
+/// How a session ended, as one member of an object.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Ended {
+    ExitCode(i32),
+    Signal(i32),
+    Lost(bool),
+}
+
+impl From<End> for Ended {
+    fn from(end: End) -> Ended {
+        match end {
+            End::Exited(ExitStatus::Code(code)) => Ended::ExitCode(code),
+            End::Exited(ExitStatus::Signal(signal)) => Ended::Signal(signal),
+            End::Lost => Ended::Lost(true),
+        }
     }
+}
+
+fn exited(connection: &Connection, id: SessionId, session: &str, sequence: u64) {
+    let infos = connection.door.engine.list();
+    let end = match infos.iter().find(|info| info.id == id).map(|it| it.state) {
+        Some(State::Ended(end, _)) => Some(end.into()),
+        _ => None,
+    };
+    connection.note(EVENTS[2], &json!(Exited { session, sequence, end }));
 }

@@ -7,10 +7,12 @@
 
 mod accept;
 mod folder;
+mod halves;
 mod outgoing;
 mod socket;
 
 pub use accept::{Peer, Shutdown, serve};
 pub use folder::{FolderError, inner_folder, own_folder};
+pub use halves::{Reader, Writer, halves};
 pub use outgoing::Outgoing;
 pub use socket::{BindError, bind};

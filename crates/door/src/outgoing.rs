@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::{Buf as _, Bytes};
-use rustix::net::{SendAncillaryBuffer, SendFlags};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Notify;
+
+use crate::halves;
 
 /// How much may wait before whoever has more must wait themselves: enough to keep the socket busy.
 const BOUND: usize = 256 << 10;
@@ -32,7 +33,7 @@ pub struct Outgoing {
 #[derive(Debug, Default)]
 struct Queue {
     /// The socket, if what is urgent may be written by who has it; until the end.
-    socket: Option<OwnedFd>,
+    socket: Option<Arc<OwnedFd>>,
     pieces: VecDeque<Bytes>,
     bytes: usize,
     closed: bool,
@@ -49,20 +50,17 @@ impl Queue {
     /// Writes what the socket takes without waiting. What fails is met again by who writes otherwise.
     fn send(&mut self) {
         let Some(socket) = &self.socket else { return };
-        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-        let nothing = &mut SendAncillaryBuffer::default();
-        let sent = rustix::net::sendmsg(socket, &slices(&self.pieces), nothing, flags);
-        let sent = sent.unwrap_or(0);
+        let sent = halves::send(socket, &slices(&self.pieces)).unwrap_or(0);
         self.bytes -= sent;
         advance(&mut self.pieces, sent);
     }
 }
 
 impl Outgoing {
-    /// Bytes on their way to a socket that does not block; another descriptor of the one that
+    /// Bytes on their way to a socket that does not block, the one that
     /// [`write_to`](Outgoing::write_to) writes to.
     #[must_use]
-    pub fn to(socket: Option<OwnedFd>) -> Outgoing {
+    pub fn to(socket: Option<Arc<OwnedFd>>) -> Outgoing {
         let queue = Mutex::new(Queue { socket, ..Queue::default() });
         Outgoing { queue, ..Outgoing::default() }
     }

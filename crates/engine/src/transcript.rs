@@ -59,6 +59,10 @@ impl Transcript {
         if self.chars <= chars {
             return &self.text;
         }
+        if self.chars == self.text.len() {
+            // A byte each.
+            return &self.text[self.chars - chars..];
+        }
         let skip = self.text.char_indices().rev().nth(chars.saturating_sub(1));
         match (chars, skip) {
             (0, _) | (_, None) => "",

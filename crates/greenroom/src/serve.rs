@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
-use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +13,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use greenroom_cli::{Framing, Serve, Transport};
-use greenroom_door::{Peer, Shutdown, bind, own_folder};
+use greenroom_door::{Peer, Shutdown, bind, halves, own_folder};
 use greenroom_door_ptywright::{self as ptywright, Client, Door};
 use greenroom_engine::{
     Archive, AuditEntry, Caller, Done, EndedRecord, Engine, LivingRecord, Rights,
@@ -199,9 +198,12 @@ pub(crate) async fn serve_one(
 ) {
     // A snapshot has megabytes, and every time the buffer is full both processes switch.
     let _as_it_is = rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_BUFFER);
-    let socket = stream.as_fd().try_clone_to_owned().ok();
-    let client = Client { framing, name, finishes: false, socket };
-    let _broken = ptywright::serve(stream.into_split(), client, door, shutdown).await;
+    let halves = match halves(stream) {
+        Ok(halves) => halves,
+        Err(error) => return tracing::warn!(%error, "a connection was closed"),
+    };
+    let client = Client { framing, name, finishes: false, socket: Some(halves.1.socket()) };
+    let _broken = ptywright::serve(halves, client, door, shutdown).await;
 }
 
 /// Minds signals until one of them ends the server.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use greenroom_engine::redact::Redaction;
 use greenroom_engine::{New, Program, Scene};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Answer;
@@ -17,6 +17,7 @@ use crate::connection::Connection;
 use crate::envelope::Params;
 use crate::error::RpcError;
 use crate::matcher::Tree;
+use crate::notes::Ended;
 use crate::recording::Recording;
 use crate::redaction::{Wish, shown, without_secrets};
 use crate::sessions::name;
@@ -31,6 +32,9 @@ const TIMEOUT_MS: u64 = 30_000;
 
 /// How much of the transcript is evidence of a wait.
 const TAIL_CHARS: usize = 4096;
+
+/// Room for what else is told, and for what takes more than a byte.
+const ROOM_BESIDE: usize = 1024;
 
 /// What a session is made of.
 #[derive(Deserialize)]
@@ -246,35 +250,46 @@ struct Evidence {
     pixels: Pixels,
 }
 
+/// The first part of an answer. Written as it is: somebody waits for it.
+#[derive(Serialize)]
+struct Told<'a> {
+    matched: bool,
+    sequence: u64,
+    elapsed_ms: u64,
+    transcript_tail: &'a str,
+    outcome: Value,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    end: Option<Ended>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wait_id: Option<&'a str>,
+}
+
 impl Evidence {
     fn answer(&self, matched: Value, scene: Scene<'_>) -> Answer {
         let policy = self.policy.clone();
         let tail = scene.transcript.map_or("", |it| it.tail(TAIL_CHARS));
         let shot = Shot::take(scene, &self.wanted);
-        let elapsed_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let mut rest = json!({
-            "matched": true,
-            "sequence": shot.sequence,
-            "elapsed_ms": elapsed_ms,
-            "transcript_tail": shown(policy.as_ref(), tail),
-            "outcome": without_secrets(matched, policy.as_ref(), &[&shot.contents, tail]),
-        });
-        if let Some(end) = scene.end {
-            crate::notes::push_end(&mut rest, end);
-        }
-        if let Some(wait_id) = &self.wait_id {
-            rest["wait_id"] = wait_id.as_str().into();
-        }
+        let told = Told {
+            matched: true,
+            sequence: shot.sequence,
+            elapsed_ms: u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX),
+            transcript_tail: &shown(policy.as_ref(), tail),
+            outcome: without_secrets(matched, policy.as_ref(), &[&shot.contents, tail]),
+            end: scene.end.map(Ended::from),
+            wait_id: self.wait_id.as_deref(),
+        };
+        let mut begin = Vec::with_capacity(TAIL_CHARS + ROOM_BESIDE);
+        // Texts and numbers can always be written.
+        let _ok = serde_json::to_writer(&mut begin, &told);
         let (wanted, pixels) = (self.wanted.clone(), self.pixels);
         Answer::Later(Box::new(move || {
-            with_snapshot(&rest, shot.to_wire(&wanted, pixels, policy.as_ref()))
+            with_snapshot(begin, shot.to_wire(&wanted, pixels, policy.as_ref()))
         }))
     }
 }
 
-/// An object with a snapshot that is written already.
-fn with_snapshot(rest: &Value, mut snapshot: Vec<Bytes>) -> Vec<Bytes> {
-    let mut begin = rest.to_string().into_bytes();
+/// An object with a snapshot behind all else; both are written already.
+fn with_snapshot(mut begin: Vec<u8>, mut snapshot: Vec<Bytes>) -> Vec<Bytes> {
     begin.pop();
     begin.extend_from_slice(br#","snapshot":"#);
     snapshot.insert(0, begin.into());
