@@ -1,17 +1,22 @@
-//! Those who come: in which turn they are taken, and how many may be here before they have proved who they are.
+//! Those who come: in which turn they are taken and by whom, and how many may be here before they have
+//! proved who they are.
 //!
-//! Not here: what becomes of a connection (`listen`), and who has said something wrong (`strangers`).
+//! Not here: what becomes of a connection (`listen`), who has said something wrong (`strangers`), and what
+//! is done with them beside the daemon's thread (`porch`).
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 
+use crate::listen::Site;
+use crate::porch::Porch;
 use crate::strangers::Source;
 
 /// How many connections may not have proved yet who they are. Who is slow to do so makes room, first those
@@ -23,24 +28,118 @@ const MAX_NEWCOMERS: usize = 64;
 /// room for another.
 const ROW: u32 = 2;
 
-/// Takes connections, so many in a row. There is no pause beyond that: the owner may be one of those who
+/// A connection, and where it comes from.
+pub(crate) type Arrival = (TcpStream, SocketAddr);
+
+/// So many in a row, then everybody else. There is no pause beyond that: the owner may be one of those who
 /// wait in the system's queue, and when that is full they try again only after a second.
 #[derive(Debug, Default)]
-pub(crate) struct Turn(u32);
+struct Turn(u32);
 
 impl Turn {
-    /// Takes the next one. It may be dropped and called again.
-    pub(crate) async fn take(
-        &mut self,
-        listener: &TcpListener,
-    ) -> io::Result<(TcpStream, SocketAddr)> {
+    async fn begin(&mut self) {
         if self.0 >= ROW {
             tokio::task::yield_now().await;
             self.0 = 0;
         }
-        let accepted = listener.accept().await;
+    }
+
+    fn taken(&mut self) {
         self.0 += 1;
+    }
+}
+
+/// The system's queue of connections, as one thread takes from it.
+pub(crate) struct Queue {
+    listener: tokio::net::TcpListener,
+    turn: Turn,
+}
+
+impl Queue {
+    /// Takes from it from now on, by a descriptor of its own: the listener outlives whoever takes. Only
+    /// one does so at a time, or all would be woken.
+    ///
+    /// # Errors
+    /// The system is out of something.
+    pub(crate) fn new(listener: &TcpListener) -> io::Result<Queue> {
+        let listener = tokio::net::TcpListener::from_std(listener.try_clone()?)?;
+        Ok(Queue { listener, turn: Turn::default() })
+    }
+
+    /// Takes the next one. It may be dropped and called again.
+    pub(crate) async fn take(&mut self) -> io::Result<Arrival> {
+        self.turn.begin().await;
+        let accepted = self.listener.accept().await;
+        self.turn.taken();
         accepted
+    }
+}
+
+/// Who takes from the queue.
+enum Way {
+    /// Nobody yet, or not any more.
+    Unknown,
+    /// The daemon itself.
+    Straight(Queue),
+    /// The porch, which hands over those who may go on.
+    Porch(Porch),
+}
+
+/// Where a listener's connections come from: from the system, or while there is a crowd of strangers, by
+/// way of the porch.
+pub(crate) struct Arrivals {
+    listener: TcpListener,
+    site: Arc<Site>,
+    way: Way,
+    turn: Turn,
+}
+
+impl Arrivals {
+    pub(crate) fn new(listener: TcpListener, site: &Arc<Site>) -> Arrivals {
+        let site = Arc::clone(site);
+        Arrivals { listener, site, way: Way::Unknown, turn: Turn::default() }
+    }
+
+    /// The next one. It may be dropped and called again.
+    pub(crate) async fn next(&mut self) -> io::Result<Arrival> {
+        loop {
+            match &mut self.way {
+                Way::Unknown => self.way = Way::Straight(Queue::new(&self.listener)?),
+                Way::Straight(queue) => {
+                    let arrival = queue.take().await?;
+                    self.look_out(&arrival);
+                    return Ok(arrival);
+                }
+                Way::Porch(porch) => {
+                    self.turn.begin().await;
+                    let arrival = porch.next().await;
+                    self.turn.taken();
+                    match arrival {
+                        Some(arrival) => return arrival,
+                        None => self.way = Way::Unknown,
+                    }
+                }
+            }
+        }
+    }
+
+    /// Opens the porch if somebody comes from where too much was wrong. They themselves go on: it is one.
+    fn look_out(&mut self, (_, peer): &Arrival) {
+        let source = Source::of(peer.ip());
+        if self.site.place.tls || !self.site.door.strangers.is_over(source, Instant::now()) {
+            return;
+        }
+        match Porch::open(&self.listener, &self.site) {
+            Ok(porch) => self.way = Way::Porch(porch),
+            Err(error) => tracing::debug!(%error, "no porch; strangers come in"),
+        }
+    }
+
+    /// Nobody takes from the queue any more when this is done.
+    pub(crate) async fn close(self) {
+        if let Way::Porch(porch) = self.way {
+            porch.close().await;
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! The contract is docs/protocol/websocket.md, what is guarded against is in docs/security.md. `listen`
 //! accepts and bounds connections, `guard` looks at `Host` and `Origin` before anything else, `auth`
-//! says who is there, `strangers` keeps who guesses waiting, `routes` is the table of what there is. `pty` is the terminal of foreign front
+//! says who is there, `strangers` keeps who guesses waiting, the `porch` a crowd of them off the daemon's
+//! thread, `routes` is the table of what there is. `pty` is the terminal of foreign front
 //! ends, `native` the way of our own page, `raw` that of carryOn's, `chat` a conversation with an agent; `hub` shows one session to
 //! all of them. Everything that is done to a session is a verb of the engine.
 //!
@@ -24,11 +25,13 @@ mod hub;
 mod kept;
 mod listen;
 mod logins;
+mod look;
 mod made;
 mod metrics;
 mod native;
 mod pace;
 mod pages;
+mod porch;
 mod pty;
 mod raw;
 mod remembered;
@@ -172,7 +175,7 @@ pub struct Served<'a> {
 
 /// Somebody who wants to know of every request.
 pub trait Watch: Send + Sync {
-    /// A request was answered. Called on the daemon's thread: it must not wait.
+    /// A request was answered. Called on the daemon's thread, or the porch's: it must not wait.
     fn served(&self, served: &Served<'_>);
 }
 

@@ -6,7 +6,7 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{self, IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,13 +20,13 @@ use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
-use crate::arrivals::{Newcomers, Turn};
+use crate::arrivals::{Arrivals, Newcomers};
 use crate::auth::Who;
 use crate::guard::Names;
 use crate::metrics::Counted;
@@ -34,7 +34,7 @@ use crate::strangers::Source;
 use crate::{Auth, Door, Place, routes, tls};
 
 /// How long the head of a request may take, and how long a connection may be idle between two.
-const HEAD_TIME: Duration = Duration::from_secs(5);
+pub(crate) const HEAD_TIME: Duration = Duration::from_secs(5);
 
 /// How long the first byte and the handshake of TLS may take, each.
 const TLS_TIME: Duration = Duration::from_secs(2);
@@ -57,7 +57,7 @@ const ON_THE_WAY: Duration = Duration::from_secs(20);
 const SEND_BUFFER: usize = 256 << 10;
 
 /// How long to wait when the system is out of descriptors: long enough not to spin.
-const PAUSE: Duration = Duration::from_millis(100);
+pub(crate) const PAUSE: Duration = Duration::from_millis(100);
 
 /// The first byte of TLS.
 const TLS_BYTE: u8 = 0x16;
@@ -90,7 +90,7 @@ pub(crate) struct Site {
     pub(crate) names: Names,
     /// Nobody listens any more.
     pub(crate) closed: Shutdown,
-    newcomers: Newcomers,
+    pub(crate) newcomers: Newcomers,
 }
 
 impl Site {
@@ -218,8 +218,7 @@ impl Listening {
     pub async fn stop(mut self) {
         self.site.closed.begin();
         if let Some(task) = self.task.take() {
-            task.abort();
-            // It was stopped: that is no failure.
+            // If it failed, it listens no more either.
             let _stopped = task.await;
         }
     }
@@ -234,12 +233,12 @@ impl Drop for Listening {
     }
 }
 
-fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+fn bind(address: SocketAddr) -> io::Result<net::TcpListener> {
     let socket = TcpSocket::new_v4()?;
     // Connections of the last daemon that are not quite over are not in the way.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
-    socket.listen(BACKLOG)
+    socket.listen(BACKLOG)?.into_std()
 }
 
 async fn acceptor(door: &Door, place: &Place) -> Result<TlsAcceptor, ListenError> {
@@ -250,16 +249,17 @@ async fn acceptor(door: &Door, place: &Place) -> Result<TlsAcceptor, ListenError
     made.map_err(io::Error::other).flatten().map_err(ListenError::Tls)
 }
 
-async fn accept(listener: TcpListener, acceptor: Option<TlsAcceptor>, site: Arc<Site>) {
+async fn accept(listener: net::TcpListener, acceptor: Option<TlsAcceptor>, site: Arc<Site>) {
     let router = routes::router(&site);
     let mut connections = JoinSet::new();
-    let mut turn = Turn::default();
+    let mut arrivals = Arrivals::new(listener, &site);
     loop {
-        let accepted = tokio::select! {
-            accepted = turn.take(&listener) => accepted,
-            () = site.door.around.shutdown.begun() => return,
+        let arrived = tokio::select! {
+            arrived = arrivals.next() => arrived,
+            () = site.closed.begun() => break,
+            () = site.door.around.shutdown.begun() => break,
         };
-        let Ok((stream, peer)) = accepted else {
+        let Ok((stream, peer)) = arrived else {
             tokio::time::sleep(PAUSE).await;
             continue;
         };
@@ -276,6 +276,7 @@ async fn accept(listener: TcpListener, acceptor: Option<TlsAcceptor>, site: Arc<
         let task = connections.spawn(connection(stream, acceptor.clone(), router.clone(), wire));
         site.newcomers.add(number, Source::of(peer), task);
     }
+    arrivals.close().await;
 }
 
 async fn connection(stream: TcpStream, acceptor: Option<TlsAcceptor>, router: Router, wire: Wire) {

@@ -1,9 +1,11 @@
 //! The table of what there is, and the gate every request goes through.
 
+use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
@@ -14,6 +16,7 @@ use crate::auth::{self, Who};
 use crate::guard::{self, Origin, Stranger};
 use crate::listen::{Site, Wire};
 use crate::metrics::count;
+use crate::strangers::Source;
 use crate::{Flavour, Served, api, chat, native, pages, pty};
 
 /// What only who is known may reach. Everything else is the page, which has no secrets in it, and the
@@ -79,10 +82,10 @@ async fn watched(State(site): State<Arc<Site>>, request: Request, next: Next) ->
     let Some(watch) = &site.door.around.watch else { return gate(&site, request, next).await };
     let (began, since) = (SystemTime::now(), Instant::now());
     let route = request.extensions().get::<MatchedPath>().cloned();
-    let method = METHODS.iter().find(|it| *it == request.method());
+    let method = method_name(request.method());
     let answer = gate(&site, request, next).await;
     watch.served(&Served {
-        method: method.map_or(OTHER_METHOD, Method::as_str),
+        method,
         route: route.as_ref().map(MatchedPath::as_str),
         status: answer.status().as_u16(),
         began,
@@ -91,35 +94,33 @@ async fn watched(State(site): State<Arc<Site>>, request: Request, next: Next) ->
     answer
 }
 
+/// What a method is told as.
+pub(crate) fn method_name(method: &Method) -> &'static str {
+    METHODS.iter().find(|it| *it == method).map_or(OTHER_METHOD, Method::as_str)
+}
+
 /// Lets in who may come in, and says to browsers what our pages may do.
 async fn gate(site: &Arc<Site>, mut request: Request, next: Next) -> Response {
     count(&site.door.metrics.requests, 1);
     let wire = request.extensions().get::<Wire>().cloned();
     let Some(wire) = wire else { return StatusCode::INTERNAL_SERVER_ERROR.into_response() };
-    let host = site.names.check(request.headers(), request.uri(), wire.local);
-    let passed = match &host {
-        Ok(_) if pages::needs_password(site) => {
-            Err(No::Because(StatusCode::SERVICE_UNAVAILABLE, "set a password first"))
-        }
-        Ok(host) => pass(site, &wire, &mut request, host),
-        Err(Stranger::Unclear) => {
-            Err(No::Because(StatusCode::BAD_REQUEST, "this needs one `Host`"))
-        }
-        Err(Stranger::Foreign) => Err(No::Because(
-            StatusCode::FORBIDDEN,
-            "this is not called that; `doors.web.hosts` has the names it may be called by",
-        )),
-    };
+    let (host, passed) = judge(site, &request, wire.local);
     if passed.is_err() {
         count(&site.door.metrics.turned_away, 1);
     }
     let mut answer = match passed {
-        Ok(()) => next.run(request).await,
+        Ok(who) => {
+            if let Some(who) = who {
+                wire.known();
+                request.extensions_mut().insert(who);
+            }
+            next.run(request).await
+        }
         Err(No::Because(status, text)) => refusal(status, text),
         Err(No::LogIn) => (StatusCode::FOUND, [(header::LOCATION, "/login")]).into_response(),
         Err(No::Wrong) => wrong(site, &wire).await,
     };
-    harden(answer.headers_mut(), host.as_deref().unwrap_or(""), site);
+    harden(answer.headers_mut(), &host, site);
     answer
 }
 
@@ -134,14 +135,65 @@ async fn wrong(site: &Site, wire: &Wire) -> Response {
     // Those who wait for their answer have bounds of their own, and take nobody's place.
     wire.known();
     door.strangers.wait().await;
-    let mut answer = refusal(StatusCode::TOO_MANY_REQUESTS, "this was wrong too often");
-    answer.headers_mut().insert(header::RETRY_AFTER, (wait.as_secs() + 1).into());
-    answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    too_often(wait).map(Body::from)
+}
+
+/// What who says too many wrong secrets is told.
+fn too_often(wait: Duration) -> Response<String> {
+    let mut answer = Response::new(complaint("this was wrong too often"));
+    *answer.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+    let heads = answer.headers_mut();
+    heads.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    heads.insert(header::RETRY_AFTER, (wait.as_secs() + 1).into());
+    heads.insert(header::CONNECTION, HeaderValue::from_static("close"));
     answer
 }
 
-/// Whether a request may go on; it then knows who sent it.
-fn pass(site: &Site, wire: &Wire, request: &mut Request, host: &str) -> Result<(), No> {
+/// Notes that somebody who is over their budget said a wrong secret again, and gives what they are told,
+/// whole; none if it is not too often any more, and then nothing is noted.
+pub(crate) fn put_off(site: &Site, source: Source, host: &str) -> Option<Response<String>> {
+    let (door, now) = (&site.door, Instant::now());
+    if !door.strangers.is_over(source, now) {
+        return None;
+    }
+    let wait = door.strangers.wrong(source, now)?;
+    for counter in [&door.metrics.requests, &door.metrics.turned_away, &door.metrics.put_off] {
+        count(counter, 1);
+    }
+    let mut answer = too_often(wait);
+    harden(answer.headers_mut(), host, site);
+    Some(answer)
+}
+
+/// Whom a request is for if its secret is wrong and nothing else is to be said of it.
+pub(crate) fn is_wrong<B>(site: &Site, request: &Request<B>, local: IpAddr) -> Option<String> {
+    match judge(site, request, local) {
+        (host, Err(No::Wrong)) => Some(host),
+        (_, Err(No::Because(..) | No::LogIn) | Ok(_)) => None,
+    }
+}
+
+/// Whom a request is for, and whether it may go on, with who sent it if that is known.
+fn judge<B>(site: &Site, request: &Request<B>, local: IpAddr) -> (String, Result<Option<Who>, No>) {
+    let host = site.names.check(request.headers(), request.uri(), local);
+    let passed = match &host {
+        Ok(_) if pages::needs_password(site) => {
+            Err(No::Because(StatusCode::SERVICE_UNAVAILABLE, "set a password first"))
+        }
+        Ok(host) => pass(site, request, host),
+        Err(Stranger::Unclear) => {
+            Err(No::Because(StatusCode::BAD_REQUEST, "this needs one `Host`"))
+        }
+        Err(Stranger::Foreign) => Err(No::Because(
+            StatusCode::FORBIDDEN,
+            "this is not called that; `doors.web.hosts` has the names it may be called by",
+        )),
+    };
+    (host.unwrap_or_default(), passed)
+}
+
+/// Whether a request may go on, and who sent it, if they prove it.
+fn pass<B>(site: &Site, request: &Request<B>, host: &str) -> Result<Option<Who>, No> {
     let forbidden = |text| Err(No::Because(StatusCode::FORBIDDEN, text));
     let upgrade = is_upgrade(request.headers());
     let safe = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
@@ -161,7 +213,7 @@ fn pass(site: &Site, wire: &Wire, request: &mut Request, host: &str) -> Result<(
             true if auth::says_secret(request.headers(), request.uri(), said) => Err(No::Wrong),
             true => Err(No::Because(StatusCode::UNAUTHORIZED, LOG_IN)),
             false if carryon && pages::is_index(path) => Err(No::LogIn),
-            false => Ok(()),
+            false => Ok(None),
         };
     };
     let alone = origin == Origin::Absent && (upgrade || !safe) && private;
@@ -171,9 +223,7 @@ fn pass(site: &Site, wire: &Wire, request: &mut Request, host: &str) -> Result<(
     if private && !who.is_owner() && !SHARED.contains(&path) {
         return forbidden("this link is for one session only");
     }
-    wire.known();
-    request.extensions_mut().insert(who);
-    Ok(())
+    Ok(Some(who))
 }
 
 /// Whether a WebSocket is asked for.
@@ -189,7 +239,12 @@ pub(crate) fn who(request: &Request) -> Option<Who> {
 
 /// A short answer that says no.
 pub(crate) fn refusal(status: StatusCode, text: &str) -> Response {
-    (status, axum::Json(serde_json::json!({"error": text}))).into_response()
+    let kind = [(header::CONTENT_TYPE, "application/json")];
+    (status, kind, complaint(text)).into_response()
+}
+
+fn complaint(text: &str) -> String {
+    serde_json::json!({"error": text}).to_string()
 }
 
 /// What browsers are told our pages may do: run our own scripts, talk to us, and nothing else.

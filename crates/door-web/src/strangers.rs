@@ -75,6 +75,24 @@ impl Strangers {
         (!over.is_zero()).then_some(over)
     }
 
+    /// Whether a source has said too much already that was wrong.
+    pub(crate) fn is_over(&self, source: Source, now: Instant) -> bool {
+        let all = self.forgiven.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(&source).is_some_and(|until| *until > now + BUDGET * EACH)
+    }
+
+    /// How long it takes at least until there is no such source; none if there is none.
+    pub(crate) fn crowded_for(&self, now: Instant) -> Option<Duration> {
+        let all = self.forgiven.lock().unwrap_or_else(PoisonError::into_inner);
+        let over = all.values().max()?.saturating_duration_since(now + BUDGET * EACH);
+        (!over.is_zero()).then_some(over)
+    }
+
+    /// Whether there is a place to wait now.
+    pub(crate) fn has_place(&self) -> bool {
+        self.places.available_permits() > 0
+    }
+
     /// Waits with an answer, if there is a place to wait.
     pub(crate) async fn wait(&self) {
         if let Ok(_place) = self.places.try_acquire() {
@@ -113,6 +131,23 @@ mod tests {
         }
         assert_eq!(strangers.wrong(source(1), now), Some((MOST - BUDGET) * EACH));
         assert_eq!(strangers.wrong(source(1), now + MOST * EACH), None);
+    }
+
+    #[test]
+    fn it_is_known_who_is_over_and_for_how_long() {
+        let (strangers, now) = (Strangers::default(), Instant::now());
+        for _ in 0..BUDGET {
+            assert_eq!(strangers.wrong(source(1), now), None);
+            assert!(!strangers.is_over(source(1), now));
+        }
+        assert_eq!(strangers.crowded_for(now), None);
+        assert_eq!(strangers.wrong(source(1), now), Some(EACH));
+        assert_eq!(strangers.wrong(source(2), now), None);
+        assert!(strangers.is_over(source(1), now));
+        assert!(!strangers.is_over(source(2), now));
+        assert_eq!(strangers.crowded_for(now), Some(EACH));
+        assert!(!strangers.is_over(source(1), now + EACH));
+        assert_eq!(strangers.crowded_for(now + EACH), None);
     }
 
     #[test]

@@ -27,7 +27,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("cli", &["client", "frame", "model", "repl"]),
     ("door-carryon", &["door", "engine", "frame", "model", "pty", "screen", "tmux"]),
     ("door-ptywright", &["door", "engine", "frame", "model", "plugin", "screen"]),
-    ("door-web", &["agents", "door", "engine", "frame", "model", "screen"]),
+    ("door-web", &["agents", "door", "engine", "frame", "model", "pty", "screen"]),
     (
         "greenroom",
         &[
