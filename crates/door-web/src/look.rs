@@ -88,14 +88,14 @@ fn head(bytes: &[u8]) -> Result<Request<()>, NoHead> {
     request.body(()).map_err(|_| NoHead::Strange)
 }
 
-/// Answers a request that was looked at, for the last time. What cannot be said at once is not said: whether
+/// Answers a request that was looked at and hangs up. What cannot be said at once is not said: whether
 /// they hear it is theirs to care about.
 pub(crate) fn answer(socket: impl AsFd, answer: &Response<String>, method: &Method) {
     // What is left unread would make the system take the answer back.
     let mut room = [MaybeUninit::uninit(); LOOK_BYTES];
     let _read = rustix::net::recv(&socket, &mut room[..], RecvFlags::DONTWAIT);
-    // It is short, and nothing was sent before: there is room for it.
-    let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+    // It is short, and nothing was sent before: there is room for it. The end goes along with it.
+    let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL | SendFlags::MORE;
     let _sent = text(answer, method).map(|text| rustix::net::send(&socket, &text, flags));
 }
 

@@ -14,18 +14,19 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{self, SocketAddr, TcpListener};
+use std::os::fd::AsFd;
 use std::pin::pin;
 use std::sync::Arc;
 use std::thread;
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use axum::http::{Method, Response};
 use tokio::io::Interest;
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, yield_now};
 use tokio::time::{sleep, timeout};
 
 use crate::arrivals::{Arrival, Queue};
@@ -39,11 +40,18 @@ use crate::{Served, routes};
 /// who is met there waits a little longer.
 const NICE: i32 = 5;
 
+/// How many are met in a row before those who wait have their turn: a few milliseconds of work.
+const ROW: usize = 64;
+
+/// How long to rest after some were met. Met several at a time, they cost less, and whoever is waked for each of
+/// them less often; nobody minds it who is met in a crowd.
+const REST: Duration = Duration::from_millis(2);
+
 /// How many connections wait for the daemon to take them; the others wait in the system's queue.
 const MAX_HANDED: usize = 16;
 
 /// A connection between two threads, and where it comes from.
-type Handed = (std::net::TcpStream, SocketAddr);
+type Handed = (net::TcpStream, SocketAddr);
 
 /// The porch, as the daemon sees it. When it is dropped, the porch closes soon.
 pub(crate) struct Porch {
@@ -71,7 +79,7 @@ impl Porch {
     /// The next one who may go on; none when the porch is closed. It may be dropped and called again.
     pub(crate) async fn next(&mut self) -> Option<io::Result<Arrival>> {
         let (stream, peer) = self.handed.recv().await?;
-        Some(TcpStream::from_std(stream).map(|stream| (stream, peer)))
+        Some(awaited(stream).map(|stream| (stream, peer)))
     }
 
     /// Closes it; its thread has let go of the listener when this is done.
@@ -109,13 +117,13 @@ struct Keeper {
 impl Keeper {
     /// Meets those who come until there is no crowd, and nobody is left to be answered.
     async fn attend(&mut self, listener: &TcpListener, mut closed: oneshot::Receiver<Infallible>) {
-        let Ok(mut queue) = Queue::new(listener) else { return };
         let site = Arc::clone(&self.site);
         let (mut calm, mut is_calm) = (pin!(calm(&site)), false);
+        let mut met = 0;
         while !(is_calm && self.waiting.is_empty()) {
             tokio::select! {
-                arrived = queue.take() => match arrived {
-                    Ok(arrival) => self.meet(arrival).await,
+                came = come(listener, met) => match came {
+                    Ok(first) => met = self.meet_all(first, listener).await,
                     Err(_) => sleep(PAUSE).await,
                 },
                 () = &mut calm, if !is_calm => is_calm = true,
@@ -125,7 +133,26 @@ impl Keeper {
         }
     }
 
-    async fn meet(&mut self, (stream, peer): Arrival) {
+    /// Meets those who are there, though not too many in a row; gives how many they were.
+    async fn meet_all(&mut self, first: Option<Handed>, listener: &TcpListener) -> usize {
+        let mut met = 0;
+        let mut next = first;
+        while met < ROW {
+            let arrival = match next.take().map_or_else(|| listener.accept(), Ok) {
+                Ok(arrival) => arrival,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(_) => {
+                    sleep(PAUSE).await;
+                    break;
+                }
+            };
+            self.meet(arrival).await;
+            met += 1;
+        }
+        met
+    }
+
+    async fn meet(&mut self, (stream, peer): Handed) {
         let source = Source::of(peer.ip());
         if self.site.door.strangers.is_over(source, Instant::now()) {
             match look(&self.site, &stream) {
@@ -142,16 +169,19 @@ impl Keeper {
     }
 
     /// Who is slow to say what they want is a newcomer like others: only so many are kept, and not for long.
-    fn await_head(&mut self, stream: TcpStream, peer: SocketAddr) {
+    fn await_head(&mut self, stream: net::TcpStream, peer: SocketAddr) {
         let source = Source::of(peer.ip());
         let (site, hand) = (Arc::clone(&self.site), self.hand.clone());
         let number = site.newcomers.number();
         let task = self.waiting.spawn(async move {
             let listed = Listed { site: &site, number };
-            let refused = match timeout(HEAD_TIME, whole_head(&site, &stream)).await {
-                Ok(Some(Seen::Wrong(wrong))) => Refused::new(&site, source, wrong),
-                Ok(Some(Seen::Half | Seen::Other)) => None,
-                Ok(None) | Err(_) => return,
+            let Ok(Some((stream, seen))) = timeout(HEAD_TIME, whole_head(&site, stream)).await
+            else {
+                return;
+            };
+            let refused = match seen {
+                Seen::Wrong(wrong) => Refused::new(&site, source, wrong),
+                Seen::Half | Seen::Other => None,
             };
             match refused {
                 Some(refused) => {
@@ -165,7 +195,7 @@ impl Keeper {
         self.site.newcomers.add(number, source, task);
     }
 
-    fn refuse(&mut self, stream: TcpStream, refused: Refused) {
+    fn refuse(&mut self, stream: net::TcpStream, refused: Refused) {
         if self.site.door.strangers.has_place() {
             let site = Arc::clone(&self.site);
             self.waiting.spawn(async move { late(&site, stream, refused).await });
@@ -173,6 +203,20 @@ impl Keeper {
             refused.answer(&self.site, &stream);
         }
     }
+}
+
+/// Waits until it is time to look who is there: for the next one, or if some came just now, a moment in
+/// which more gather.
+async fn come(listener: &TcpListener, met: usize) -> io::Result<Option<Handed>> {
+    match met {
+        0 => {
+            let (stream, peer) = Queue::new(listener)?.take().await?;
+            return Ok(Some((stream.into_std()?, peer)));
+        }
+        ROW.. => yield_now().await,
+        _ => sleep(REST).await,
+    }
+    Ok(None)
 }
 
 /// A newcomer while this lives.
@@ -194,24 +238,29 @@ async fn calm(site: &Site) {
     }
 }
 
-async fn hand_over(hand: &mpsc::Sender<Handed>, (stream, peer): Arrival) {
-    if let Ok(stream) = stream.into_std() {
-        // Who listens no more takes nobody, and they are hung up on.
-        let _taken = hand.send((stream, peer)).await;
-    }
+async fn hand_over(hand: &mpsc::Sender<Handed>, arrival: Handed) {
+    // Who listens no more takes nobody, and they are hung up on.
+    let _taken = hand.send(arrival).await;
+}
+
+/// A connection that can be waited for, on this thread.
+fn awaited(stream: net::TcpStream) -> io::Result<TcpStream> {
+    stream.set_nonblocking(true)?;
+    TcpStream::from_std(stream)
 }
 
 /// Waits for the rest of a head; none if it will not come.
-async fn whole_head(site: &Site, stream: &TcpStream) -> Option<Seen> {
+async fn whole_head(site: &Site, stream: net::TcpStream) -> Option<(net::TcpStream, Seen)> {
     let _counted = Counted::new(&site.door.metrics.connections);
+    let stream = awaited(stream).ok()?;
     loop {
         let ready = stream.ready(Interest::READABLE).await.ok()?;
-        let seen = stream.try_io(Interest::READABLE, || match look(site, stream) {
+        let seen = stream.try_io(Interest::READABLE, || match look(site, &stream) {
             Seen::Half => Err(io::ErrorKind::WouldBlock.into()),
             seen => Ok(seen),
         });
         match seen {
-            Ok(seen) => return Some(seen),
+            Ok(seen) => return Some((stream.into_std().ok()?, seen)),
             Err(_) if ready.is_read_closed() => return None,
             Err(_) => {}
         }
@@ -234,7 +283,7 @@ impl Refused {
         Some(Refused { answer, method: wrong.method, began, since })
     }
 
-    fn answer(&self, site: &Site, stream: &TcpStream) {
+    fn answer(&self, site: &Site, stream: impl AsFd) {
         look::answer(stream, &self.answer, &self.method);
         if let Some(watch) = &site.door.around.watch {
             watch.served(&Served {
@@ -250,8 +299,9 @@ impl Refused {
 }
 
 /// Answers late, unless they hang up before.
-async fn late(site: &Site, stream: TcpStream, refused: Refused) {
+async fn late(site: &Site, stream: net::TcpStream, refused: Refused) {
     let _counted = Counted::new(&site.door.metrics.connections);
+    let Ok(stream) = awaited(stream) else { return };
     tokio::select! {
         () = site.door.strangers.wait() => refused.answer(site, &stream),
         () = hung_up(&stream) => {}

@@ -86,7 +86,8 @@ impl Display for Print {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |it: u8| char::from_digit(it.into(), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]
@@ -102,6 +103,12 @@ mod tests {
         assert!(!one.is(&one.reveal()[1..]));
         assert!(one.print().is(&Print::of(one.reveal())));
         assert!(!one.print().is(&other.print()));
+    }
+
+    #[test]
+    fn a_print_is_the_same_in_every_file() {
+        let print = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(Print::of("abc").to_string(), print);
     }
 
     #[test]

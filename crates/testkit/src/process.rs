@@ -54,6 +54,14 @@ pub fn switches(pid: u32) -> u64 {
     statuses.map(|it| field(&it, "voluntary_ctxt_switches:")).sum()
 }
 
+/// What the threads of a process are called.
+#[must_use]
+pub fn threads(pid: u32) -> Vec<String> {
+    let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    let names = tasks.flatten().filter_map(|it| fs::read_to_string(it.path().join("comm")).ok());
+    names.map(|it| it.trim_end().to_owned()).collect()
+}
+
 /// The memory of a process that is its own and not a file's, in KiB.
 #[must_use]
 pub fn memory_kib(pid: u32) -> u64 {

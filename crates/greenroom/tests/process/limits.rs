@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::support::{ANSWERS, assert_answers, call, home, wait_for_text};
 
 /// Limits the open files of a process to so many; none is as many as may be.
-fn limit_open_files(pid: u32, most: Option<u64>) {
+pub(crate) fn limit_open_files(pid: u32, most: Option<u64>) {
     let pid = Pid::from_raw(i32::try_from(pid).unwrap());
     // The hard limit is ours as well, and stays: who is not root could not raise it again.
     let maximum = getrlimit(Resource::Nofile).maximum;

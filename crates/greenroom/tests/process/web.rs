@@ -9,6 +9,7 @@ mod guard;
 mod lag;
 mod logins;
 mod native;
+mod porch;
 mod pty;
 mod restart;
 mod tls;
