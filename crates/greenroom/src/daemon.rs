@@ -3,7 +3,7 @@
 //! One thread, because what the daemon does is short and mostly waiting: a byte then goes from the
 //! holder's socket to the client's without changing processors on the way. Only the store has a
 //! thread of its own, for the disk may be slow, and a collector of metrics, if there is one, is told
-//! from threads that may wait.
+//! from threads that may wait; a crowd of strangers is met on one that others go before.
 
 use std::io;
 use std::os::fd::OwnedFd;
