@@ -45,7 +45,7 @@ const ROW: usize = 64;
 
 /// How long to rest after some were met. Met several at a time, they cost less, and whoever is waked for each of
 /// them less often; nobody minds it who is met in a crowd.
-const REST: Duration = Duration::from_millis(2);
+const REST: Duration = Duration::from_millis(1);
 
 /// How many connections wait for the daemon to take them; the others wait in the system's queue.
 const MAX_HANDED: usize = 16;
