@@ -15,6 +15,7 @@ mod connection;
 mod envelope;
 mod error;
 mod framing;
+mod looks;
 mod matcher;
 mod methods;
 mod notes;
@@ -33,6 +34,7 @@ pub use framing::{Framing, MAX_MESSAGE};
 pub use methods::names as method_names;
 
 use crate::adapters::Adapters;
+use crate::looks::Looks;
 use crate::sessions::Sessions;
 use crate::waits::Cancels;
 
@@ -65,6 +67,7 @@ pub struct Door {
     sessions: Sessions,
     adapters: Adapters,
     cancels: Cancels,
+    looks: Looks,
 }
 
 impl Door {
@@ -78,6 +81,7 @@ impl Door {
             sessions: Sessions::default(),
             adapters: Adapters::default(),
             cancels: Cancels::default(),
+            looks: Looks::default(),
         }
     }
 

@@ -206,6 +206,8 @@ pub(crate) struct Held<'a> {
     /// The cursor's row and column.
     pub(crate) cursor: (u16, u16),
     pub(crate) stable: Duration,
+    /// Whether it is not the first look of its wait: then plugins are asked in turn.
+    pub(crate) again: bool,
     /// Why a plugin will never say anything again.
     pub(crate) disabled: Mutex<Option<PluginError>>,
 }
@@ -215,8 +217,8 @@ type Looking<'a> = Pin<Box<dyn Future<Output = Option<Value>> + Send + 'a>>;
 
 /// Holds a tree with Lua in it against a sight; gives what held, as clients get it.
 ///
-/// A predicate that fails, or is not there, does not hold: that is the contract. Its reason goes to
-/// the log. Only of a plugin that will never say anything again the wait is told.
+/// A predicate that fails, or is not there, does not hold: that is the contract. The registry
+/// tells the log why. Only of a plugin that will never say anything again the wait is told.
 pub(crate) fn holds<'a>(tree: &'a Tree, held: &'a Held<'a>) -> Looking<'a> {
     Box::pin(async move {
         let (text, transcript) = (&*held.sight.screen, &*held.sight.transcript);
@@ -261,11 +263,13 @@ pub(crate) fn holds<'a>(tree: &'a Tree, held: &'a Held<'a>) -> Looking<'a> {
 
 async fn asked(predicate: &Predicate, held: &Held<'_>) -> Option<Value> {
     let Predicate { plugin, predicate, params } = predicate;
+    if held.again {
+        held.plugins.turn(plugin).await;
+    }
     let answer = held.plugins.predicate(plugin, predicate, held.sight, params.clone()).await;
     let outcome = match answer {
         Ok(outcome) => outcome?,
         Err(error) => {
-            tracing::info!(%plugin, %predicate, %error, "a predicate does not hold");
             if matches!(error, PluginError::Disabled { .. }) {
                 *held.disabled.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             }

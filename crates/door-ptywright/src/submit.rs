@@ -108,6 +108,7 @@ impl Door {
             }
             // In vain, or at its end: it is looked at again all the same.
             let _changed = tokio::time::timeout(SHOWS_WITHIN, changes.changed()).await;
+            live.plugin.turn().await;
         }
         Err(RpcError::internal("the prompt was not submitted: it is still in the composer"))
     }

@@ -9,7 +9,7 @@ use greenroom_model::SessionId;
 use greenroom_plugin::Sight;
 use serde_json::Value;
 use tokio::sync::Notify;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use crate::Door;
 use crate::error::RpcError;
@@ -137,6 +137,7 @@ pub(crate) fn split_status(text: &str) -> (&str, &str) {
 }
 
 /// What a plugin sees of a session, and where the cursor is.
+#[derive(Debug, Clone)]
 pub(crate) struct Seen {
     pub(crate) sight: Sight,
     pub(crate) cursor: (u16, u16),
@@ -205,18 +206,24 @@ impl Door {
         let began = Instant::now();
         let until = began + timeout;
         let mut changes = self.engine.changes(id)?;
+        let (look, mut again) = (self.looks.at(id), false);
         loop {
-            changes.borrow_and_update();
             // It may be closed by now.
-            let seen = self.see(id).await.map_err(|_| RpcError::closed());
-            let Seen { mut sight, cursor, quiet } = seen?;
+            let seen = self.look(id, &look, &mut changes).await.map_err(|_| RpcError::closed())?;
+            let Seen { mut sight, cursor, quiet } = Seen::clone(&seen);
             let stable = quiet.min(began.elapsed());
             sight.stable_ms = u64::try_from(stable.as_millis()).ok();
             let disabled = Mutex::default();
-            let held = Held { plugins: &self.plugins, sight: &sight, cursor, stable, disabled };
-            if let Some(matched) = holds(tree, &held).await {
+            let held = Held { plugins: &self.plugins, sight: &sight, cursor, stable, again, disabled };
+            let matched = match again {
+                false => holds(tree, &held).await,
+                // It may not be its turn before its time is over.
+                true => timeout_at(until, holds(tree, &held)).await.unwrap_or_default(),
+            };
+            if let Some(matched) = matched {
                 return Ok(matched);
             }
+            again = true;
             if let Some(error) = held.disabled.into_inner().unwrap_or_else(PoisonError::into_inner)
             {
                 return Err(error.into());

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::answers::{self, Plan, PlanError, State};
 use crate::error::PluginError;
 use crate::manifest::Manifest;
+use crate::pace::Pace;
 use crate::package::Package;
 use crate::sight::Sight;
 use crate::vm::{Call, Input};
@@ -24,6 +25,7 @@ pub(crate) const DESCRIBE: &str = "describe";
 pub struct Adapter {
     package: Arc<Package>,
     worker: Worker,
+    pace: Pace,
     /// Only held.
     _life: Life,
 }
@@ -47,12 +49,18 @@ impl Drop for Life {
 
 impl Adapter {
     pub(crate) fn new(package: Arc<Package>, worker: Worker, life: Life) -> Self {
-        Self { package, worker, _life: life }
+        Self { package, worker, pace: Pace::default(), _life: life }
     }
 
     /// Who it is and what it may do.
     pub fn manifest(&self) -> &Manifest {
         &self.package.manifest
+    }
+
+    /// Waits until it may be asked again because something happened. The first time, and whenever a client
+    /// wants to know, it need not be waited for.
+    pub async fn turn(&self) {
+        self.pace.turn().await;
     }
 
     /// Asks what the session shows.

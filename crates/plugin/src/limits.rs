@@ -63,6 +63,24 @@ pub const STRIKES_MAX: u32 = 3;
 /// How often a plugin's shared VM is replaced after it was given up.
 pub const RESTARTS_MAX: u32 = 3;
 
+/// Starts of a plugin that may fail in a row before the next one waits: who writes it may well try again at
+/// once, but not four times at once.
+pub const FAILURES_MAX: u32 = 3;
+
+/// How long after the last of them the next one is: ten VMs a second are a hundredth of a processor, and
+/// who corrects a file takes longer.
+pub const FAILED_PAUSE: Duration = Duration::from_millis(100);
+
+/// How often one VM is asked because something happened, in the long run: a thousand times a second is far
+/// more often than a screen is drawn, and little work to ask.
+pub const ASK_EVERY: Duration = Duration::from_millis(1);
+
+/// How many questions of that kind may come at once: those of all who wait for a screen that was just drawn.
+pub const ASKS_AT_ONCE: u32 = 32;
+
+/// How often it is told that a plugin's predicates fail: they may do so at every output.
+pub(crate) const COMPLAIN_EVERY: Duration = Duration::from_secs(1);
+
 /// Threads that may be stuck at once, of all plugins, before no VM is started any more.
 pub const STUCK_MAX: usize = 4;
 

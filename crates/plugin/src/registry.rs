@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use serde_json::Value;
 use tokio::sync::Mutex as AsyncMutex;
@@ -13,10 +14,12 @@ use tokio::sync::Mutex as AsyncMutex;
 use crate::adapter::{Adapter, DESCRIBE, Life, wrong};
 use crate::answers::{Catalog, Outcome};
 use crate::error::PluginError;
-use crate::limits::{PLUGINS_MAX, RESTARTS_MAX};
+use crate::limits::{COMPLAIN_EVERY, PLUGINS_MAX, RESTARTS_MAX};
 use crate::manifest::Manifest;
+use crate::pace::Pace;
 use crate::package::{Builtin, Package};
 use crate::sight::Sight;
+use crate::starts::{Loads, Starts};
 use crate::vm::{Call, Input};
 use crate::worker::{House, Worker};
 
@@ -28,6 +31,7 @@ pub struct Registry(Arc<Inner>);
 struct Inner {
     builtins: Vec<Arc<Plugin>>,
     loaded: Mutex<BTreeMap<String, Arc<Plugin>>>,
+    loads: Loads,
     house: Arc<House>,
 }
 
@@ -36,6 +40,19 @@ struct Plugin {
     package: Arc<Package>,
     live: Arc<AtomicUsize>,
     shared: AsyncMutex<SharedVm>,
+    /// Of adapters.
+    starts: Starts,
+    /// Of questions to predicates.
+    pace: Pace,
+    complaints: Mutex<Complaints>,
+}
+
+/// What is told of predicates that fail.
+#[derive(Debug, Default)]
+struct Complaints {
+    last: Option<Instant>,
+    /// How many failed since then.
+    untold: u64,
 }
 
 /// The VM in which all predicates of a plugin run. Started when it is first asked.
@@ -59,6 +76,7 @@ impl Registry {
         Ok(Self(Arc::new(Inner {
             builtins: known,
             loaded: Mutex::default(),
+            loads: Loads::default(),
             house: Arc::default(),
         })))
     }
@@ -94,7 +112,8 @@ impl Registry {
         let name = package.name().to_owned();
         self.has_room_for(&name, &self.loaded())?;
         let plugin = Plugin::new(package);
-        plugin.shared_vm(&self.0.house).await?;
+        let starts = self.0.loads.of(manifest_path);
+        starts.attempt(plugin.shared_vm(&self.0.house)).await?;
         let mut loaded = self.loaded();
         self.has_room_for(&name, &loaded)?;
         loaded.insert(name.clone(), Arc::new(plugin));
@@ -140,7 +159,8 @@ impl Registry {
             (Arc::clone(plugin), Life::new(&plugin.live))
         };
         let package = Arc::clone(&plugin.package);
-        let worker = Worker::start(Arc::clone(&package), Arc::clone(&self.0.house)).await?;
+        let start = Worker::start(Arc::clone(&package), Arc::clone(&self.0.house));
+        let worker = plugin.starts.attempt(start).await?;
         Ok(Adapter::new(package, worker, life))
     }
 
@@ -153,10 +173,21 @@ impl Registry {
         params: Value,
     ) -> Result<Option<Outcome>, PluginError> {
         let plugin = self.find(plugin)?;
-        let vm = plugin.shared_vm(&self.0.house).await?;
-        let input = Input::Predicate { sight: input.clone(), params };
-        let answer = vm.call(Call { function: function.to_owned(), input }).await?;
-        Outcome::from_answer(answer).map_err(|it| wrong(&plugin.package, function, it))
+        let asked = async {
+            let vm = plugin.shared_vm(&self.0.house).await?;
+            let input = Input::Predicate { sight: input.clone(), params };
+            let answer = vm.call(Call { function: function.to_owned(), input }).await?;
+            Outcome::from_answer(answer).map_err(|it| wrong(&plugin.package, function, it))
+        };
+        asked.await.inspect_err(|error| plugin.complain(function, error))
+    }
+
+    /// Waits until a predicate of a plugin may be asked again because something happened. The first time, and
+    /// whenever a client wants to know, it need not be waited for.
+    pub async fn turn(&self, plugin: &str) {
+        if let Ok(plugin) = self.find(plugin) {
+            plugin.pace.turn().await;
+        }
     }
 
     fn find(&self, name: &str) -> Result<Arc<Plugin>, PluginError> {
@@ -191,7 +222,27 @@ impl Registry {
 
 impl Plugin {
     fn new(package: Package) -> Self {
-        Self { package: Arc::new(package), live: Arc::default(), shared: AsyncMutex::default() }
+        Self {
+            package: Arc::new(package),
+            live: Arc::default(),
+            shared: AsyncMutex::default(),
+            starts: Starts::default(),
+            pace: Pace::default(),
+            complaints: Mutex::default(),
+        }
+    }
+
+    /// Tells the log that a predicate failed, now and then.
+    fn complain(&self, predicate: &str, error: &PluginError) {
+        let mut complaints = self.complaints.lock().unwrap_or_else(PoisonError::into_inner);
+        if complaints.last.is_some_and(|last| last.elapsed() < COMPLAIN_EVERY) {
+            complaints.untold += 1;
+            return;
+        }
+        let plugin = self.package.name();
+        let untold = complaints.untold;
+        tracing::info!(plugin, predicate, %error, untold, "a predicate does not hold");
+        *complaints = Complaints { last: Some(Instant::now()), untold: 0 };
     }
 
     /// The VM of the predicates. One that was given up is replaced, but not for ever.

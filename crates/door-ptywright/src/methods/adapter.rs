@@ -252,6 +252,10 @@ impl Waiting {
             if !matches!(changed, Ok(Ok(()))) {
                 break (matched, state);
             }
+            // A program that prints all the time is not asked about all the time.
+            if tokio::time::timeout_at(until.into(), live.plugin.turn()).await.is_err() {
+                break (matched, state);
+            }
         };
         let mut answer = json!({ "state": state.to_json(), "matched": matched });
         if let Some(wait_id) = params.named.id() {
