@@ -214,7 +214,8 @@ impl Door {
             let stable = quiet.min(began.elapsed());
             sight.stable_ms = u64::try_from(stable.as_millis()).ok();
             let disabled = Mutex::default();
-            let held = Held { plugins: &self.plugins, sight: &sight, cursor, stable, again, disabled };
+            let held =
+                Held { plugins: &self.plugins, sight: &sight, cursor, stable, again, disabled };
             let matched = match again {
                 false => holds(tree, &held).await,
                 // It may not be its turn before its time is over.

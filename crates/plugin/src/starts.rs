@@ -35,14 +35,15 @@ impl Starts {
         if let Some(last) = row.last.filter(|_| row.failed >= FAILURES_MAX) {
             sleep_until(last + FAILED_PAUSE).await;
         }
+        let before = row.failed;
+        // Until it is known otherwise: who goes away meanwhile has had it tried as well.
+        *row = Row { failed: before.saturating_add(1), last: Some(Instant::now()) };
         let started = start.await;
         match &started {
             Ok(_) => *row = Row::default(),
             // No fault of the plugin's, and nothing was made.
-            Err(PluginError::NoRoom { .. }) => {}
-            Err(_) => {
-                *row = Row { failed: row.failed.saturating_add(1), last: Some(Instant::now()) };
-            }
+            Err(PluginError::NoRoom { .. }) => row.failed = before,
+            Err(_) => row.last = Some(Instant::now()),
         }
         started
     }
@@ -99,6 +100,18 @@ mod tests {
         let again = Instant::now();
         fails(&starts).await;
         assert_eq!(again.elapsed().as_millis(), 0, "one that succeeds ends the row");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_goes_away_before_it_failed_waits_as_well() {
+        let starts = Starts::default();
+        for _ in 0..FAILURES_MAX {
+            let endless = starts.attempt(std::future::pending::<Result<(), PluginError>>());
+            tokio::time::timeout(FAILED_PAUSE / 10, endless).await.unwrap_err();
+        }
+        let begin = Instant::now();
+        fails(&starts).await;
+        assert!(begin.elapsed() >= FAILED_PAUSE / 2);
     }
 
     #[tokio::test(start_paused = true)]

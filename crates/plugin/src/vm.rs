@@ -247,3 +247,6 @@ fn place(entry: &str) -> Option<&str> {
     let (path, _) = place.rsplit_once(':')?;
     path.ends_with(".lua").then_some(place)
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::common::{adapter, built_in, probe};
-use greenroom_plugin::limits::{RESTARTS_MAX, STRIKES_MAX};
-use greenroom_plugin::{Kind, Limit, PluginError, Sight};
+use crate::common::{Folder, adapter, built_in, probe};
+use greenroom_plugin::limits::{FAILURES_MAX, RESTARTS_MAX, STRIKES_MAX};
+use greenroom_plugin::{Kind, Limit, PluginError, Registry, Sight};
 use serde_json::Value;
 
 /// Generous: these are debug builds on a shared machine.
@@ -217,4 +217,50 @@ async fn callers_that_go_away_leave_the_vm_usable() {
         drop(tokio::time::timeout(Duration::from_millis(1), bad).await);
     }
     assert!(registry.predicate("p", "ok", &Sight::default(), Value::Null).await.unwrap().is_some());
+}
+
+/// The kinds of harm that errors are, and no limit: who asks is told each time, and nothing is given up.
+#[tokio::test]
+async fn a_plugin_that_fails_at_every_call_says_why_each_time() {
+    let registry = built_in("return { f = function(input) error({ it = 'is a table' }) end }");
+    for _ in 0..100 {
+        let asked = registry.predicate("p", "f", &Sight::default(), Value::Null).await;
+        assert_eq!(asked.unwrap_err().kind(), Kind::Failed);
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_fails_says_why_each_time_and_one_that_was_corrected_is_loaded() {
+    let folder = Folder::new("p", &[("main.lua", "local function f() return 1 + f() end f()")]);
+    let registry = Registry::new(vec![]).unwrap();
+    // More than may fail before the next one waits.
+    for _ in 0..FAILURES_MAX + 2 {
+        let error = registry.load(&folder.manifest()).await.unwrap_err().to_string();
+        assert!(error.contains("stack overflow"), "{error}");
+    }
+    folder.write("main.lua", "return {}");
+    assert_eq!(registry.load(&folder.manifest()).await.unwrap(), "p");
+}
+
+#[tokio::test]
+async fn nobody_waits_for_another_plugin_that_cannot_be_loaded() {
+    let bad = Folder::new("bad", &[("main.lua", "error('no')")]);
+    let good = Folder::new("good", &[("main.lua", "return {}")]);
+    let registry = Registry::new(vec![]).unwrap();
+    let (registry, manifest) = (&registry, bad.manifest());
+    let failing = async {
+        loop {
+            registry.load(&manifest).await.unwrap_err();
+        }
+    };
+    let loading = async {
+        for _ in 0..20 {
+            registry.load(&good.manifest()).await.unwrap();
+            registry.unload("good").unwrap();
+        }
+    };
+    tokio::select! {
+        () = failing => {}
+        () = loading => {}
+    }
 }

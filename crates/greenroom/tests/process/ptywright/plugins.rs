@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Instant;
 
 use greenroom_testkit::{Framing, Home, Rpc, Serving, process};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{create, home, type_in, wait_for};
 use crate::support::SERVED;
@@ -38,6 +38,12 @@ function M.escapes()
   error("has: " .. table.concat(names, " "))
 end
 function M.predicate() while true do end end
+function M.unknown() return nobody.knows end
+function M.slow() for i = 1, 200000 do end return false end
+function M.never() return false end
+for _, name in ipairs({ "predicate", "unknown", "slow", "never" }) do
+  M[name .. "_matcher"] = function() return ptywright.matcher.lua("harm", name) end
+end
 return M
 "#;
 
@@ -45,7 +51,21 @@ fn serve(home: &Home) -> (Serving, Rpc) {
     fs::write(home.path().join("harm.toml"), MANIFEST).unwrap();
     fs::write(home.path().join("harm.lua"), SOURCE).unwrap();
     let manifest = home.path().join("harm.toml").display().to_string();
-    Serving::start(home, Framing::Lines, &["--plugin".to_owned(), manifest])
+    let arguments = ["--allow-plugin-load".to_owned(), "--plugin".to_owned(), manifest];
+    Serving::start(home, Framing::Lines, &arguments)
+}
+
+/// An adapter whose program prints as fast as it can and never stops.
+fn prints(rpc: &mut Rpc) -> Value {
+    let line = "exec yes 'a line of a program that never stops'";
+    let start = json!({"plugin": "harm", "program": "sh", "args": ["-c", line]});
+    rpc.call("adapter.start", &start)["adapter"].clone()
+}
+
+/// Types into a session that echoes, and waits for it.
+fn echoes(rpc: &mut Rpc, session: &str, what: &str) {
+    type_in(rpc, session, &format!("{what}\n"));
+    wait_for(rpc, session, &format!("heard-{what}-"));
 }
 
 #[test]
@@ -97,4 +117,82 @@ fn a_predicate_that_never_ends_does_not_hold_and_the_wait_times_out() {
     type_in(&mut rpc, &echo, "this\n");
     wait_for(&mut rpc, &echo, "heard-this-");
     assert_eq!(rpc.answer(&waits).unwrap().unwrap_err()["code"], -32001);
+}
+
+#[test]
+fn a_plugin_that_is_asked_about_every_output_of_a_program_that_never_stops_slows_nobody() {
+    let home = home();
+    let (server, mut rpc) = serve(&home);
+    let echo = create(&mut rpc, "stty -echo; while read x; do echo heard-$x-; done");
+    let adapter = prints(&mut rpc);
+    let mut memory = 0;
+    for intent in ["unknown_matcher", "slow_matcher", "never_matcher"] {
+        let wait = |n| json!({"adapter": adapter, "intent": intent, "wait_id": format!("{n}")});
+        let waits: Vec<_> = (0..64).map(|n| rpc.begin("adapter.wait", &wait(n))).collect();
+        for round in 0..10 {
+            echoes(&mut rpc, &echo, &format!("{intent}{round}"));
+        }
+        for (n, waits) in waits.iter().enumerate() {
+            let cancelled = rpc.call("adapter.cancel_wait", &json!({"wait_id": format!("{n}")}));
+            assert_eq!(cancelled["cancelled"], true, "{intent}: it had ended");
+            assert_eq!(rpc.answer(waits).unwrap().unwrap_err()["code"], -32005, "{intent}");
+        }
+        // What the first of them leaves behind is there for all.
+        let now = process::memory_kib(server.pid());
+        assert!(memory == 0 || now <= memory + (64 << 10), "{intent}: {memory} to {now} KiB");
+        memory = memory.max(now);
+    }
+    rpc.call("adapter.close", &json!({"adapter": adapter}));
+}
+
+#[test]
+fn a_plugin_that_does_harm_at_every_output_is_disabled_and_who_waits_is_told_why() {
+    let home = home();
+    let (_server, mut rpc) = serve(&home);
+    let echo = create(&mut rpc, "stty -echo; while read x; do echo heard-$x-; done");
+    let adapter = prints(&mut rpc);
+    let wait = json!({"adapter": adapter, "intent": "predicate_matcher"});
+    let waits: Vec<_> = (0..8).map(|_| rpc.begin("adapter.wait", &wait)).collect();
+    echoes(&mut rpc, &echo, "this");
+    for waits in waits {
+        let error = rpc.answer(&waits).unwrap().unwrap_err().to_string();
+        assert!(error.contains("plugin `harm` is disabled: `predicate`: "), "{error}");
+        assert!(error.contains("limit exceeded, 3 times in a row"), "{error}");
+    }
+    echoes(&mut rpc, &echo, "that");
+}
+
+#[test]
+fn an_adapter_whose_plugin_does_harm_is_disabled_and_says_why() {
+    let home = home();
+    let (_server, mut rpc) = serve(&home);
+    for intent in ["forever", "stubborn", "grows"] {
+        let adapter = rpc.call("adapter.start", &json!({"plugin": "harm"}))["adapter"].clone();
+        for _ in 0..3 {
+            rpc.refused("adapter.send", &json!({"adapter": adapter, "intent": intent}));
+        }
+        let state = rpc.call("adapter.state", &json!({"adapter": adapter})).to_string();
+        let why = format!("plugin `harm` is disabled: `{intent}`: ");
+        assert!(state.contains(&why), "{state}");
+        rpc.call("adapter.close", &json!({"adapter": adapter}));
+    }
+}
+
+#[test]
+fn a_plugin_that_is_loaded_again_and_again_in_vain_slows_nobody() {
+    let home = home();
+    let (_server, mut rpc) = serve(&home);
+    let echo = create(&mut rpc, "stty -echo; while read x; do echo heard-$x-; done");
+    let write = |name: &str, text: &str| fs::write(home.path().join(name), text).unwrap();
+    write("deep.toml", &MANIFEST.replace("harm", "deep"));
+    write("deep.lua", "local function f() return 1 + f() end f()");
+    let load = json!({"manifest_path": home.path().join("deep.toml")});
+    let loads: Vec<_> = (0..12).map(|_| rpc.begin("plugin.load", &load)).collect();
+    echoes(&mut rpc, &echo, "this");
+    for load in loads {
+        let error = rpc.answer(&load).unwrap().unwrap_err().to_string();
+        assert!(error.contains("stack overflow"), "{error}");
+    }
+    write("deep.lua", "return {}");
+    assert_eq!(rpc.call("plugin.load", &load), json!({"plugin": "deep"}));
 }
