@@ -1,5 +1,6 @@
 //! Every bound on a plugin, in one place, each with its reason.
 
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 /// Lua instructions one call may take: some 50 ms of a slow core, a thousand times what a
@@ -21,11 +22,15 @@ pub(crate) const FIRST_RUN: Duration = Duration::from_millis(1);
 /// How much it has from then on between two pauses: a fraction of what a key takes to its echo, for that may
 /// wait for it. Where the system shares the processor out among sessions first, it would not let the woken
 /// go before until its next tick, four milliseconds later.
-pub(crate) const RUN: Duration = Duration::from_micros(300);
+pub(crate) const RUN: Duration = Duration::from_micros(150);
 
-/// How long a pause is. The system makes twice as much of it; with all of them a call that uses up
-/// [`CPU_MAX`] is still over within a tenth of a second.
-pub(crate) const PAUSE: Duration = Duration::from_micros(50);
+/// How long a pause is: to sleep at all is what lets the woken go before. The system makes twice as much of
+/// it; with all of them a call that uses up [`CPU_MAX`] is still over within a tenth of a second.
+pub(crate) const PAUSE: Duration = Duration::from_micros(30);
+
+/// How late the system may wake a thread of a plugin from a pause: by default it is longer than the pause
+/// itself. In nanoseconds.
+pub(crate) const PAUSE_LATE: NonZeroU64 = NonZeroU64::MIN.saturating_add(999);
 
 /// Time one call may take. Only a thread that does not get to run takes longer than its processor time; much
 /// longer, so that a busy machine does not kill the innocent: a fiftieth of a processor is enough for them.
@@ -67,9 +72,12 @@ pub const RESTARTS_MAX: u32 = 3;
 /// once, but not four times at once.
 pub const FAILURES_MAX: u32 = 3;
 
-/// How long after the last of them the next one is: ten VMs a second are a hundredth of a processor, and
-/// who corrects a file takes longer.
+/// How long after the last of them the next one is, and how much longer with each that fails as well. Who
+/// corrects a file takes longer.
 pub const FAILED_PAUSE: Duration = Duration::from_millis(100);
+
+/// How long it is at most: one VM a second is not felt by anybody.
+pub const FAILED_PAUSE_MAX: Duration = Duration::from_secs(1);
 
 /// How often one VM is asked because something happened, in the long run: a thousand times a second is far
 /// more often than a screen is drawn, and little work to ask.

@@ -2,17 +2,18 @@
 //!
 //! A VM is a thread and a millisecond's work. A file that fails at once would have as many of them made as
 //! somebody asks for who does not give up, hundreds a second, and sessions would feel it. So who fails
-//! several times in a row waits before the next time. Nobody else does: every plugin has its own row.
+//! several times in a row waits before the next time, each time a little longer. Nobody else does: every plugin has its own row.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::{Instant, sleep_until};
 
 use crate::error::PluginError;
-use crate::limits::{FAILED_PAUSE, FAILURES_MAX, PLUGINS_MAX};
+use crate::limits::{FAILED_PAUSE, FAILED_PAUSE_MAX, FAILURES_MAX, PLUGINS_MAX};
 
 /// The starts of one plugin, one after the other.
 #[derive(Debug, Default)]
@@ -25,6 +26,14 @@ struct Row {
     last: Option<Instant>,
 }
 
+impl Row {
+    /// How long after the last one the next is.
+    fn pause(&self) -> Duration {
+        let times = self.failed.saturating_add(1).saturating_sub(FAILURES_MAX);
+        FAILED_PAUSE.saturating_mul(times).min(FAILED_PAUSE_MAX)
+    }
+}
+
 impl Starts {
     /// Starts something, once it is its turn.
     pub(crate) async fn attempt<T>(
@@ -32,8 +41,8 @@ impl Starts {
         start: impl Future<Output = Result<T, PluginError>>,
     ) -> Result<T, PluginError> {
         let mut row = self.0.lock().await;
-        if let Some(last) = row.last.filter(|_| row.failed >= FAILURES_MAX) {
-            sleep_until(last + FAILED_PAUSE).await;
+        if let Some(last) = row.last {
+            sleep_until(last + row.pause()).await;
         }
         let before = row.failed;
         // Until it is known otherwise: who goes away meanwhile has had it tried as well.
@@ -92,10 +101,15 @@ mod tests {
             fails(&starts).await;
         }
         assert_eq!(begin.elapsed().as_millis(), 0, "who makes a few mistakes does not wait");
-        for _ in 0..10 {
+        fails(&starts).await;
+        assert!(begin.elapsed() >= FAILED_PAUSE);
+        fails(&starts).await;
+        assert!(begin.elapsed() >= FAILED_PAUSE * 3, "each time longer");
+        for _ in 0..100 {
+            let last = Instant::now();
             fails(&starts).await;
+            assert!(last.elapsed() <= FAILED_PAUSE_MAX * 2, "but not for ever");
         }
-        assert!(begin.elapsed() >= FAILED_PAUSE * 10);
         starts.attempt(async { Ok(()) }).await.unwrap();
         let again = Instant::now();
         fails(&starts).await;

@@ -19,8 +19,8 @@ use tokio::time::timeout;
 
 use crate::error::{Limit, PluginError};
 use crate::limits::{
-    QUEUE_MAX, STACK_SIZE, STARVED_LOOK, STARVED_LOOKS, STRIKES_MAX, STUCK_AFTER, STUCK_CPU,
-    STUCK_MAX, VMS_MAX,
+    PAUSE_LATE, QUEUE_MAX, STACK_SIZE, STARVED_LOOK, STARVED_LOOKS, STRIKES_MAX, STUCK_AFTER,
+    STUCK_CPU, STUCK_MAX, VMS_MAX,
 };
 use crate::meter::processor_time;
 use crate::package::Package;
@@ -279,6 +279,8 @@ fn run(
     // Niceness counts among the daemon's threads only, where the system shares the processor out among
     // sessions first: for the program that echoes a key, and its holder, the meter pauses.
     greenroom_pty::take_long_turns(NICE);
+    // Where it is refused, pauses are longer.
+    let _refused = rustix::thread::set_current_timer_slack(Some(PAUSE_LATE));
     shared.begin();
     let vm = match Vm::start(Arc::clone(package)) {
         Ok(vm) => vm,
