@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use crate::error::Limit;
-use crate::limits::{CPU_MAX, FIRST_RUN, INSTRUCTIONS_MAX, LOGS_PER_CALL, PAUSE, RUN, WALL_MAX};
+use crate::limits::{CPU_MAX, INSTRUCTIONS_MAX, LOGS_PER_CALL, PAUSE, RUN, WALL_MAX};
 
 /// Native steps that take the time of one instruction, about.
 const STEPS_PER_INSTRUCTION: u64 = 4;
@@ -44,12 +44,12 @@ impl Meter {
         }
     }
 
-    /// A call begins.
-    pub(crate) fn start(&self) {
+    /// A call begins, and has so much of the processor before its first pause.
+    pub(crate) fn start(&self, first_run: Duration) {
         self.left.set(INSTRUCTIONS_MAX);
         self.began.set(Instant::now());
         self.used.set(processor_time());
-        self.pause.set((self.began.get() + FIRST_RUN, self.used.get() + FIRST_RUN));
+        self.pause.set((self.began.get() + first_run, self.used.get() + first_run));
         self.broken.set(None);
         self.logs.set(LOGS_PER_CALL);
     }

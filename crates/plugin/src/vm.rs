@@ -11,6 +11,7 @@ mod strings;
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mlua::{
     ChunkMode, Function, HookTriggers, Lua, LuaOptions, StdLib, Table, Value as LuaValue, VmState,
@@ -18,7 +19,7 @@ use mlua::{
 use serde_json::Value;
 
 use crate::error::{Limit, PluginError, short};
-use crate::limits::{INSTRUCTIONS_PER_LOOK, LEVELS_MAX, MEMORY_MAX};
+use crate::limits::{FIRST_RUN, INSTRUCTIONS_PER_LOOK, LEVELS_MAX, MEMORY_MAX, RUN};
 use crate::meter::Meter;
 use crate::package::Package;
 use crate::sight::Sight;
@@ -53,6 +54,17 @@ pub(crate) enum Input {
     },
 }
 
+impl Input {
+    /// How much of the processor a call has before its first pause.
+    fn first_run(&self) -> Duration {
+        match self {
+            Input::Nothing | Input::Params(_) | Input::Classify { .. } => FIRST_RUN,
+            // Nobody waits for its answer alone, and many may be asked in a row.
+            Input::Predicate { .. } => RUN,
+        }
+    }
+}
+
 pub(crate) struct Vm {
     lua: Lua,
     meter: Rc<Meter>,
@@ -66,7 +78,7 @@ impl Vm {
     pub(crate) fn start(package: Arc<Package>) -> Result<Self, PluginError> {
         let (path, source) = package.entry()?;
         let meter = Rc::new(Meter::new());
-        meter.start();
+        meter.start(FIRST_RUN);
         let failed = |error| failure(package.name(), CHUNK, &meter, &error);
         let (lua, metatables) = sandbox(&package, &meter).map_err(failed)?;
         let chunk = compile(&lua, path, source).map_err(failed)?;
@@ -86,7 +98,7 @@ impl Vm {
     /// Calls a function of the plugin.
     pub(crate) fn call(&self, call: &Call) -> Result<Value, PluginError> {
         let plugin = self.package.name();
-        self.meter.start();
+        self.meter.start(call.input.first_run());
         let watched = watch(&self.lua, &self.meter, &self.metatables, INSTRUCTIONS_PER_LOOK);
         if let Err(error) = watched {
             return Err(failure(plugin, &call.function, &self.meter, &error));
