@@ -13,8 +13,8 @@ use std::time::Duration;
 use greenroom_door::Shutdown;
 use greenroom_door_ptywright::{Client, Door, Framing, Options, serve};
 use greenroom_engine::{
-    Archive, AuditEntry, Done, EndedRecord, Engine, LivingRecord, Options as EngineOptions,
-    SizePolicy,
+    Archive, AuditEntry, Done, EndedRecord, Engine, Limits, LivingRecord,
+    Options as EngineOptions, SizePolicy,
 };
 use greenroom_model::{SessionId, Size};
 use greenroom_plugin::Registry;
@@ -61,6 +61,7 @@ fn door() -> Arc<Door> {
         grace: Duration::from_secs(1),
         keep_bytes: 1 << 20,
         open_files: 0,
+        limits: Limits::default(),
         leashed: true,
     };
     let engine = Engine::new(options, Arc::new(Nothing), SessionId(1));

@@ -157,6 +157,18 @@ pub(crate) fn identity() -> Identity {
     }
 }
 
+/// Reads a number of bytes as an argument: a number, or one with the first letter of what it counts.
+pub(crate) fn bytes(text: &str) -> std::result::Result<u64, String> {
+    let (number, shift) = match text.char_indices().last() {
+        Some((at, 'k' | 'K')) => (&text[..at], 10),
+        Some((at, 'm' | 'M')) => (&text[..at], 20),
+        Some((at, 'g' | 'G')) => (&text[..at], 30),
+        _ => (text, 0),
+    };
+    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+    bytes.ok_or_else(|| "say a number of bytes, or such as 512M or 2G".to_owned())
+}
+
 /// Reads a size as an argument.
 pub(crate) fn size(text: &str) -> std::result::Result<Size, String> {
     text.parse().map_err(|error: greenroom_model::SizeError| error.to_string())

@@ -3,7 +3,7 @@
 //! While the daemon is gone the link is *down*: it tries again with growing pauses, first hoping
 //! that somebody restarts the daemon (with a newer program, perhaps), then starting it itself. Typed
 //! input is kept meanwhile. The stream goes on at the offset reached. The way to another machine is
-//! made anew beside the loop (`attempt`), which goes on. Used by the loops in `attached` and by `relay`,
+//! made anew beside the loop (`attempt`), which goes on; so is any way of who only waits. Used by the loops in `attached` and by `relay`,
 //! which only waits for a daemon; not here: what is drawn, and telling the person.
 
 mod attempt;
@@ -363,8 +363,10 @@ impl<'a> Link<'a> {
     /// Tries to reconnect; nothing is given yet if that takes a while.
     fn try_now(&mut self, down_for: Duration) -> Result<Option<Tried>> {
         let start = down_for >= START_AFTER && self.patience == Patience::Starts;
-        match (&self.reach, &mut self.state) {
-            (Reach::There(_), State::Down(down)) => {
+        match (&self.reach, self.patience, &mut self.state) {
+            // A daemon that was stopped takes a connection and says nothing: who waits for it has others
+            // to mind meanwhile.
+            (Reach::There(_), _, State::Down(down)) | (_, Patience::Waits, State::Down(down)) => {
                 let attempt = Attempt::begin(&self.reach, self.stream.clone(), start);
                 let attempt = attempt.map_err(|error| Failure::system("reconnecting", &error))?;
                 down.attempt = Some(attempt);

@@ -33,6 +33,13 @@ impl Params {
         self.0.get(name)?.as_u64()
     }
 
+    /// A bound that was asked for: what is no number is an error, not no bound.
+    pub(crate) fn bound(&self, name: &str) -> Result<Option<u64>, RpcError> {
+        let wrong = || RpcError::invalid(format!("`{name}` must be a number, 0 for no bound"));
+        let asked = self.0.get(name).filter(|value| !value.is_null());
+        asked.map(|value| value.as_u64().ok_or_else(wrong)).transpose()
+    }
+
     /// An offset.
     pub(crate) fn offset(&self, name: &str) -> Option<Offset> {
         self.number(name).map(Offset)

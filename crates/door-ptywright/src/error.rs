@@ -107,7 +107,7 @@ impl From<Error> for RpcError {
             | Error::Pattern(_)
             | Error::Limit { .. }
             | Error::Ambiguous { .. } => RpcError::params(error.to_string()),
-            Error::Spawn { .. } | Error::Holder { .. } => {
+            Error::Spawn { .. } | Error::Limits(_) | Error::Holder { .. } => {
                 RpcError::internal(format!("pty backend error: {error}"))
             }
             Error::Typing(_)

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use greenroom_door::Shutdown;
 use greenroom_door_ptywright::{Client, Door, Framing, Options, serve};
 use greenroom_engine::{
-    Archive, AuditEntry, Done, EndedRecord, Engine, LivingRecord, Options as EngineOptions,
+    Archive, AuditEntry, Done, EndedRecord, Engine, Limits, LivingRecord, Options as EngineOptions,
     SizePolicy,
 };
 use greenroom_model::{SessionId, Size};
@@ -53,6 +53,7 @@ fn door() -> Arc<Door> {
         grace: std::time::Duration::from_secs(1),
         keep_bytes: 1 << 20,
         open_files: 0,
+        limits: Limits::default(),
         leashed: true,
     };
     let engine = Engine::new(options, Arc::new(Nothing), SessionId(1));

@@ -6,14 +6,17 @@ use std::path::PathBuf;
 
 use greenroom_model::{SessionId, Size};
 use greenroom_proto::{Description, Spawn, Stage};
+use greenroom_pty::Limits;
 
 use crate::archive::LivingRecord;
 use crate::engine::{Engine, now_ms};
 use crate::environment::{self, Variable};
 use crate::event::HouseEvent;
 use crate::find::number;
+use crate::limited::Limited;
 use crate::link::LinkError;
 use crate::options::Options;
+use crate::points::{Point, reach};
 use crate::session::{TRANSCRIPT, expecting};
 use crate::spawn::{Adopted, ask, open, start_holder};
 use crate::{Caller, Error, Info};
@@ -62,6 +65,20 @@ pub struct New {
     pub transcript: Option<usize>,
     /// Whatever else is to be remembered with it while it lives, by name.
     pub notes: Vec<(String, String)>,
+    /// How many processes and threads it may have; zero for no bound, none for the configured one.
+    pub max_processes: Option<u64>,
+    /// How many bytes of memory they may take together; likewise.
+    pub max_memory: Option<u64>,
+}
+
+impl New {
+    fn limits(&self, options: &Options) -> Limits {
+        let of = |own: Option<u64>, usual| own.map_or(usual, |own| (own > 0).then_some(own));
+        Limits {
+            processes: of(self.max_processes, options.limits.processes),
+            memory: of(self.max_memory, options.limits.memory),
+        }
+    }
 }
 
 impl Engine {
@@ -96,21 +113,33 @@ impl Engine {
         let place = self.house.place(most).ok_or(Error::Limit { what: "sessions", most })?;
         let id = place.id;
         let description = describe(new, &options, id);
-        let spawn = spawn(new, &options, &description);
+        reach(Point::CreateNumbered);
+        let limited = Limited::make(&options, id, description.uuid, new.limits(&options))?;
+        reach(Point::CreateGrouped);
+        let groups = limited.as_ref().map(Limited::paths).unwrap_or_default();
+        let spawn = Spawn { groups, ..spawn(new, &options, &description) };
         let program = String::from_utf8_lossy(&spawn.program).into_owned();
         let cwd = description.cwd.clone();
         let no_holder =
             |error| Error::Holder { program: options.holder.display().to_string(), error };
         let socket = start_holder(&options, id).map_err(no_holder)?;
+        reach(Point::CreateStarted);
         let asked =
             ask(socket, spawn).await.map_err(|error| failure(error, program, cwd, no_holder))?;
+        if let Some(limited) = limited {
+            limited.keep();
+        }
+        reach(Point::CreateIntroduced);
         let record = Adopted::fresh(asked, description);
         let face = open(&self.house, record).map_err(|error| no_holder(io::Error::other(error)))?;
         drop(place);
+        reach(Point::CreateOpened);
         let info = face.get();
         self.house.archive.created(LivingRecord::of(&info));
+        reach(Point::CreateStored);
         self.audit(caller, "create", Some(id));
         self.house.tell(HouseEvent::Created(id));
+        reach(Point::CreateTold);
         Ok(info)
     }
 }
@@ -226,5 +255,6 @@ fn spawn(new: &New, options: &Options, description: &Description) -> Spawn {
         keep_bytes: options.keep_bytes,
         open_files: options.open_files,
         leashed: options.leashed,
+        groups: Vec::new(),
     }
 }

@@ -9,7 +9,7 @@ use greenroom_model::SessionId;
 use tokio::sync::{Notify, broadcast, watch};
 
 use crate::Texts;
-use crate::archive::{Archive, AuditEntry, EndedRecord};
+use crate::archive::{Archive, AuditEntry, EndedRecord, LivingRecord};
 use crate::encore::Encore;
 use crate::event::HouseEvent;
 use crate::options::Options;
@@ -89,6 +89,14 @@ impl Engine {
             let past = Past { info: record.info(), checkpoint: None, encore: None };
             sessions.entry(past.info.id).or_insert(Entry::Ended(Arc::new(past)));
         }
+    }
+
+    /// Has the archive remember a living session as it is now: an earlier daemon may have been killed
+    /// before it did.
+    pub fn record(&self, id: SessionId) {
+        let sessions = self.house.sessions();
+        let Some(Entry::Living(handle)) = sessions.get(&id) else { return };
+        self.house.archive.created(LivingRecord::of(&handle.face.get()));
     }
 
     /// All sessions, by number.
@@ -190,6 +198,13 @@ impl House {
     /// Whether a session is here, or being made.
     pub(crate) fn knows(&self, id: SessionId) -> bool {
         self.sessions().contains_key(&id)
+            || self.creating().contains(&id)
+            || self.leaving().contains(&id)
+    }
+
+    /// Whether a session runs, or is being made, or its holder is still there.
+    pub(crate) fn lives(&self, id: SessionId) -> bool {
+        matches!(self.sessions().get(&id), Some(Entry::Living(_)))
             || self.creating().contains(&id)
             || self.leaving().contains(&id)
     }

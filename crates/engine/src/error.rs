@@ -4,6 +4,7 @@ use std::io;
 
 use greenroom_model::SessionId;
 use greenroom_proto::Stage;
+use greenroom_pty::GroupError;
 
 use crate::archive::ArchiveError;
 use crate::matcher::PatternError;
@@ -72,6 +73,9 @@ pub enum Error {
         /// What the system said.
         error: io::Error,
     },
+    /// What the session may use cannot be limited.
+    #[error("cannot limit what the session may use: {0}")]
+    Limits(#[from] GroupError),
     /// No holder could be started.
     #[error("cannot start the holder `{program}`: {error}")]
     Holder {
@@ -132,7 +136,7 @@ impl Error {
             Error::InputFull(_) => ErrorKind::Busy,
             Error::Limit { .. } => ErrorKind::Limit,
             Error::Invalid(_) | Error::Pattern(_) | Error::Running(_) => ErrorKind::Invalid,
-            Error::Spawn { .. } => ErrorKind::Spawn,
+            Error::Spawn { .. } | Error::Limits(_) => ErrorKind::Spawn,
             Error::Archive(_) => ErrorKind::Storage,
             Error::Holder { .. } | Error::Stopping => ErrorKind::Internal,
         }
@@ -158,6 +162,7 @@ impl Error {
             }
             Error::Spawn { stage: Stage::Program, .. } => Some("is it installed, and in PATH?"),
             Error::Spawn { stage: Stage::Cwd, .. } => Some("name a folder that exists"),
+            Error::Limits(error) => Some(error.hint()),
             Error::Holder { .. } => Some("`greenroom doctor` says what is missing"),
             Error::Archive(_) => Some("make room on the disk of the state folder"),
             Error::Lost(_)
@@ -190,6 +195,7 @@ fn doing(stage: &Stage, what: &str) -> String {
         Stage::Cwd => format!("enter the folder `{what}`"),
         Stage::Program => format!("start `{what}`"),
         Stage::Socket => "listen for the daemon".to_owned(),
+        Stage::Group => "enter the control group".to_owned(),
     }
 }
 

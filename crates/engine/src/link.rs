@@ -66,6 +66,9 @@ pub(crate) enum LinkError {
     /// It could not start the child.
     #[error("starting the child failed")]
     Failed(Stage, i32),
+    /// It is of a time before there were limits, and started the child without.
+    #[error("the holder's program is older than the daemon's and knows nothing of limits")]
+    Ungrouped,
     /// It said something out of order.
     #[error("the holder said something out of order")]
     Order,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use greenroom_model::{SessionId, Size};
+use greenroom_pty::Limits;
 use greenroom_screen::Policy;
 
 /// Who decides how large a session is.
@@ -47,6 +48,8 @@ pub struct Options {
     pub input_bytes: usize,
     /// How many sessions may run.
     pub max_sessions: usize,
+    /// What those of a session may use that does not say so itself.
+    pub limits: Limits,
     /// How long a child has to end by itself.
     pub grace: Duration,
     /// How much a holder keeps before its child blocks.

@@ -14,6 +14,7 @@ use tokio::task::JoinSet;
 
 use crate::Engine;
 use crate::link::LinkError;
+use crate::points::{Point, reach};
 use crate::spawn::{Adopted, meet, open};
 
 /// How long a holder has to introduce itself: it answers at once, unless the machine is on its knees
@@ -78,7 +79,9 @@ impl Engine {
         recovered.sessions.sort_unstable();
         recovered.refused.sort_unstable_by_key(|it| it.session);
         self.complain(&recovered.refused);
+        self.remove_groups(|id| recovered.refused.iter().any(|it| it.session == Some(id)));
         self.house.refused.send_replace(recovered.refused.clone());
+        reach(Point::RecoverDone);
         Ok(recovered)
     }
 
@@ -106,9 +109,13 @@ impl Engine {
 
     fn take_up(&self, adopted: Adopted, path: PathBuf, recovered: &mut Recovered) {
         let id = adopted.description.id;
+        reach(Point::RecoverMet);
         self.house.pass_session(id);
         match open(&self.house, adopted) {
-            Ok(_) => recovered.sessions.push(id),
+            Ok(_) => {
+                reach(Point::RecoverOpened);
+                recovered.sessions.push(id);
+            }
             Err(error) => recovered.refused.push(refusal(path, None, &error)),
         }
     }

@@ -39,6 +39,7 @@ use crate::journal::Journal;
 use crate::link::{Link, LinkError};
 use crate::mark::{Mark, Marks};
 use crate::options::Options;
+use crate::points::{Point, reach};
 use crate::relink::relink;
 use crate::{Attach, ClientId, Error, Event, Scene, Subscription, SubscriptionId, Transcript};
 
@@ -379,7 +380,9 @@ impl Session {
             }
             Msg::Kill(grace, reply) => {
                 let grace_ms = u32::try_from(grace.as_millis()).unwrap_or(u32::MAX);
+                reach(Point::KillWanted);
                 self.link.say(&ToHolder::Kill { grace_ms });
+                reach(Point::KillSaid);
                 self.killers.push(reply);
             }
             Msg::Rename(name, reply) => {
@@ -466,8 +469,11 @@ impl Session {
     fn rename(&mut self, name: String) -> String {
         let old = std::mem::replace(&mut self.description.name, name.clone());
         self.face.lock().name.clone_from(&name);
+        reach(Point::RenameListed);
         self.describe();
+        reach(Point::RenameDescribed);
         self.house.archive.renamed(self.description.id, name.clone());
+        reach(Point::RenameStored);
         self.house.tell(HouseEvent::Renamed {
             id: self.description.id,
             old: old.clone(),

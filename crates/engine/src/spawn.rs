@@ -22,6 +22,7 @@ use crate::engine::{Entry, House};
 use crate::info::{Face, Info, State};
 use crate::link::{Link, LinkError};
 use crate::options::Options;
+use crate::points::{Point, reach};
 use crate::relink;
 use crate::session::{Beginning, Handle, INBOX, Kept, RESIZES, Session, TRANSCRIPT, unpack};
 
@@ -51,10 +52,16 @@ pub(crate) fn start_holder(options: &Options, id: SessionId) -> io::Result<Socke
 pub(crate) async fn ask(socket: Socket, spawn: Spawn) -> Result<(Link, Hello, OwnedFd), LinkError> {
     let path = PathBuf::from(OsStr::from_bytes(&spawn.socket));
     let mut link = Link::new(UnixStream::from_std(socket)?);
+    let grouped = !spawn.groups.is_empty();
     link.say(&ToHolder::Spawn(Box::new(spawn)));
+    reach(Point::CreateAsked);
     let introduced = tokio::time::timeout(INTRODUCTION, introduced(&mut link)).await;
     match introduced.unwrap_or(Err(LinkError::Silent)) {
-        Ok((hello, terminal)) => Ok((link, hello, terminal)),
+        Ok((hello, terminal)) if hello.grouped || !grouped => Ok((link, hello, terminal)),
+        Ok(_) => {
+            relink::undo(link, path).await;
+            Err(LinkError::Ungrouped)
+        }
         Err(error) => {
             // It has said that it started nothing, or was never told to.
             if !matches!(error, LinkError::Failed(..)) && link.is_flushed() {

@@ -14,6 +14,7 @@ use crate::Texts;
 use crate::create::check_name;
 use crate::engine::{Engine, Entry, Past};
 use crate::event::HouseEvent;
+use crate::points::{Point, reach};
 use crate::session::{Handle, Kept, Look, Looker, Msg, Offer, Reply, TapWanted, Wait, unpack};
 use crate::{Attach, Caller, Error, Matcher, Scene, Subscription, SubscriptionId, Typed, Waited};
 
@@ -381,11 +382,14 @@ impl Engine {
         caller.may_manage()?;
         let Entry::Ended(past) = self.entry(id)? else { return Err(Error::Running(id)) };
         self.no_encore(id);
+        reach(Point::ForgetWanted);
         let (answer, answered) = oneshot::channel();
         let done = Box::new(|result| drop(answer.send(result)));
         self.house.archive.forget(id, done);
         answered.await.map_err(|_| Error::Stopping)??;
+        reach(Point::ForgetStored);
         self.house.sessions().remove(&id);
+        reach(Point::ForgetListed);
         self.audit(caller, "forget", Some(id));
         self.house.tell(HouseEvent::Forgotten(Box::new(past.info.clone())));
         Ok(())

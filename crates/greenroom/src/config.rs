@@ -51,6 +51,8 @@ pub(crate) struct Config {
     pub(crate) lag_bytes: usize,
     /// What there may be at most.
     pub(crate) limits: Limits,
+    /// What the programs of one session may use together.
+    pub(crate) session_limits: greenroom_engine::Limits,
     /// How long a child has to end by itself when it is killed.
     pub(crate) kill_grace: Duration,
     /// How much of the past is kept.
@@ -242,6 +244,7 @@ impl Config {
             },
             lag_bytes: 0,
             limits: Limits::default(),
+            session_limits: greenroom_engine::Limits::default(),
             ptywright: Ptywright::default(),
             carryon_compat: false,
             kill_grace: Duration::ZERO,

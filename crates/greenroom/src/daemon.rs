@@ -5,6 +5,7 @@
 //! thread of its own, for the disk may be slow, and a collector of metrics, if there is one, is told
 //! from threads that may wait; a crowd of strangers is met on one that others go before.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ use greenroom_door_carryon::{
     self as native, Audited, Daemon, Door, LogEntry, Relaying, Setup, Status,
 };
 use greenroom_door_ptywright as ptywright;
+use greenroom_engine::points::{Point, reach};
 use greenroom_engine::{Engine, HouseEvent, Options, Refused};
 use greenroom_model::SessionId;
 use greenroom_store::{Keeper, StoreError};
@@ -83,6 +85,8 @@ struct Affairs {
 /// Nothing here changes the umask: holders hand it on to the programs in sessions, and those want
 /// their user's. What must be private is made so by its mode.
 pub(crate) fn run(paths: Paths, compat: &[Compat], ready: impl FnOnce()) -> Result<()> {
+    #[cfg(debug_assertions)]
+    environment::point()?.into_iter().for_each(greenroom_engine::points::arm);
     own_folder(&paths.run)?;
     own_folder(&paths.holders())?;
     own_folder(&paths.state)?;
@@ -140,6 +144,7 @@ async fn serve(
     let listener = bind(&paths.socket())?;
     let taps = bind(&paths.tap())?;
     let ptywright = bind_ptywright(&paths, &config)?;
+    reach(Point::StartBound);
     let shutdown = Shutdown::default();
     let web = Web::new(&engine, &paths, &config, shutdown.clone());
     let affairs = Arc::new(Affairs {
@@ -192,10 +197,29 @@ async fn recover(engine: &Engine, keeper: &Keeper) -> Result<()> {
     let found = engine.recover().await.context("looking for holders")?;
     let ended = asked(|answer| keeper.list_ended(answer)).await?;
     engine.remember(ended.into_iter().map(archive::ended));
+    reach(Point::StartRemembered);
+    record(engine, keeper, &found.sessions).await?;
     let refused = |id: &SessionId| found.refused.iter().any(|it| it.session == Some(*id));
     let gone = |id: &SessionId| !found.sessions.contains(id) && !refused(id);
     lose(engine, keeper, gone).await?;
+    reach(Point::StartLost);
     tracing::info!(sessions = found.sessions.len(), "sessions were taken up");
+    Ok(())
+}
+
+/// Has the store know the sessions that were taken up, and by the names they have: the last daemon may have
+/// been killed before it said so.
+async fn record(engine: &Engine, keeper: &Keeper, sessions: &[SessionId]) -> Result<()> {
+    let known: BTreeMap<SessionId, String> = asked(|answer| keeper.living(answer))
+        .await?
+        .into_iter()
+        .map(|it| (it.id, it.name))
+        .collect();
+    for info in engine.list().iter().filter(|info| sessions.contains(&info.id)) {
+        if known.get(&info.id) != Some(&info.name) {
+            engine.record(info.id);
+        }
+    }
     Ok(())
 }
 
@@ -206,6 +230,7 @@ async fn lose(engine: &Engine, keeper: &Keeper, gone: impl Fn(&SessionId) -> boo
         let record = archive::lost(session);
         tracing::warn!(session = %record.living.id, "its holder is gone: the session is lost");
         engine.remember([record.clone()]);
+        reach(Point::StartLosing);
         let stored = greenroom_store::Ended {
             session: store_session(&record),
             ended_ms: record.ended_ms,
@@ -394,6 +419,7 @@ async fn look(affairs: &Affairs, refused: &[Refused]) -> Result<()> {
     let found = affairs.engine.recover().await?;
     if !found.sessions.is_empty() {
         tracing::warn!(sessions = found.sessions.len(), "late holders were taken up");
+        record(&affairs.engine, &affairs.keeper, &found.sessions).await?;
     }
     let is_in = |id: &SessionId, all: &[Refused]| all.iter().any(|it| it.session == Some(*id));
     let gone = |id: &SessionId| {
@@ -549,6 +575,7 @@ pub(crate) fn options(paths: &Paths, config: &Config, open_files: u64) -> Result
         clipboard_write: config.clipboard_write,
         input_bytes: config.limits.input_bytes,
         max_sessions: config.limits.sessions,
+        limits: config.session_limits,
         grace: config.kill_grace,
         keep_bytes: config.holder_keep_bytes,
         open_files,

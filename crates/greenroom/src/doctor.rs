@@ -5,6 +5,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use greenroom_cli::Finding;
+use greenroom_pty::{Limits, Plan};
 
 use crate::config::Config;
 use crate::daemon;
@@ -20,6 +21,7 @@ pub(crate) fn findings() -> Vec<Finding> {
             all.push(socket_length(&paths));
             all.push(config(&paths));
             all.push(space(&paths));
+            all.push(limits(&paths));
         }
         Err(error) => all.push(bad("folders", format!("{error:#}"), "set GREENROOM_HOME")),
     }
@@ -90,6 +92,24 @@ fn config(paths: &Paths) -> Finding {
             let text: Vec<String> = problems.iter().map(ToString::to_string).collect();
             bad("configuration", text.join("; "), "`greenroom config check` says where")
         }
+    }
+}
+
+/// Whether sessions can have limits, which is bad news only to who configured some.
+fn limits(paths: &Paths) -> Finding {
+    const NAME: &str = "limits of sessions";
+    let wanted = Config::load(&paths.config).map(|it| it.session_limits).unwrap_or_default();
+    let any = Limits { processes: Some(1), memory: Some(1) };
+    let asked = if wanted.is_none() { any } else { wanted };
+    // Groups are made below the daemon's, which may be elsewhere than this process.
+    let daemon = fs::read_to_string(paths.lock()).ok().and_then(|text| text.trim().parse().ok());
+    let lives = |pid: &u32| Path::new(&format!("/proc/{pid}/cgroup")).exists();
+    let process = daemon.filter(lives).unwrap_or_else(std::process::id);
+    match Plan::find(asked, "greenroom", process) {
+        Ok(_) if wanted.is_none() => good(NAME, "none; they can be had".to_owned()),
+        Ok(_) => good(NAME, "as configured".to_owned()),
+        Err(error) if wanted.is_none() => good(NAME, format!("none, and none to be had: {error}")),
+        Err(error) => bad(NAME, error.to_string(), error.hint()),
     }
 }
 

@@ -8,6 +8,10 @@ use std::path::PathBuf;
 use greenroom_engine::PASSED;
 use greenroom_tmux::{Server, Tmux};
 
+/// The variable that names the point at which the daemon is to die. The daemon's own: nobody it starts has
+/// it. Builds without debug assertions do not read it.
+const DIE_AT: &str = "GREENROOM_DIE_AT";
+
 /// The daemon's variables that sessions begin with: a fixed list, and those the configuration adds.
 pub(crate) fn passed(more: &[String]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let names = PASSED.iter().copied().chain(more.iter().map(String::as_str));
@@ -20,6 +24,15 @@ pub(crate) fn for_agents(more: &[String]) -> Vec<(OsString, OsString)> {
     let is_listed = |name: &str| PASSED.contains(&name) || more.iter().any(|it| it == name);
     let is_passed = |name: &str| is_listed(name) || greenroom_door_web::is_passed(name);
     env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_passed)).collect()
+}
+
+/// The point at which a test wants the daemon to die.
+#[cfg(debug_assertions)]
+pub(crate) fn point() -> anyhow::Result<Option<greenroom_engine::points::Point>> {
+    use greenroom_engine::points::Point;
+    let Ok(name) = env::var(DIE_AT) else { return Ok(None) };
+    let point = Point::named(&name);
+    point.map(Some).ok_or_else(|| anyhow::anyhow!("{DIE_AT}: no point is called `{name}`"))
 }
 
 /// The user's shell, as the environment has it.
@@ -62,5 +75,5 @@ pub(crate) fn house_of_base() -> Option<PathBuf> {
 /// The user's own tmux, if there is one, with the environment it has when they start it.
 pub(crate) fn tmux() -> Option<Tmux> {
     let found = Tmux::find(env::var_os("PATH").as_deref(), Server::Default)?;
-    Some(found.with_environment(env::vars_os()))
+    Some(found.with_environment(env::vars_os().filter(|(name, _)| name != DIE_AT)))
 }

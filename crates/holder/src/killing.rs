@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use greenroom_pty::{descendants_but, kill, kill_group};
+use greenroom_pty::{Groups, descendants_but, kill, kill_group};
 use rustix::process::{Pid, Signal};
 
 /// How long after killing to look again: a process that was being started while we looked.
@@ -69,10 +69,11 @@ impl Killing {
     }
 
     /// Kills who is left, if it is time. Says whether to go on.
-    pub(crate) fn go_on(&mut self, now: Instant) -> bool {
+    pub(crate) fn go_on(&mut self, now: Instant, groups: &Groups) -> bool {
         if now < self.next {
             return true;
         }
+        groups.kill(is_greenroom);
         if self.rounds < ROUNDS {
             // Killing them once was not enough: they start others meanwhile.
             stop_all();

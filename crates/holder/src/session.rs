@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use greenroom_model::{ExitStatus, Offset, SessionId, Size};
 use greenroom_proto::{FromHolder, Hello, MAX_OUTPUT, Spawn, ToHolder, VERSION};
-use greenroom_pty::{Intake, Master, Reaped, kill_group};
+use greenroom_pty::{Groups, Intake, Master, Reaped, kill_group};
 
 use crate::killing::Killing;
 use crate::link::{Link, Source};
@@ -63,6 +63,8 @@ pub(crate) struct Session {
     /// taken for its end.
     slave: Option<OwnedFd>,
     child: u32,
+    /// What the child was put into; empty for a session without limits.
+    groups: Groups,
     life: Life,
     pub(crate) link: Option<Link>,
     killing: Option<Killing>,
@@ -98,6 +100,7 @@ impl Session {
         spawn: Spawn,
         (master, slave): (Master, OwnedFd),
         child: u32,
+        groups: Groups,
     ) -> Session {
         Session {
             id,
@@ -113,6 +116,7 @@ impl Session {
             left: None,
             slave: Some(slave),
             child,
+            groups,
             life: Life::Running,
             link: None,
             killing: None,
@@ -146,6 +150,7 @@ impl Session {
             end: self.log.end(),
             answered: self.answered,
             checkpoint: self.checkpoint.is_some(),
+            grouped: !self.groups.paths().is_empty(),
         };
         let mut messages =
             vec![FromHolder::Hello(hello), FromHolder::Description(self.description.clone())];
@@ -204,6 +209,11 @@ impl Session {
         };
         let killing = self.killing.as_ref().map(Killing::deadline);
         [drained, killing, self.left, self.goes].into_iter().flatten().min()
+    }
+
+    /// Removes the groups, unless somebody was left in them in the background.
+    pub(crate) fn remove_groups(&self) {
+        self.groups.remove_patiently();
     }
 
     /// Reads what the child wrote, up to one message's worth.
@@ -304,9 +314,9 @@ impl Session {
     fn apply(&mut self, message: ToHolder) -> bool {
         match message {
             ToHolder::Spawn(_) | ToHolder::Tap | ToHolder::Ahead { .. } => return false,
-            ToHolder::Resize(size) => {
-                // A daemon sets it, too, and may be further by now: the program is not to see it go back.
-                if self.master.size().is_ok_and(|it| it != self.size)
+            ToHolder::Resize { size, set } => {
+                // A daemon that sets it, too, may be further by now: the program is not to see it go back.
+                if set && self.master.size().is_ok_and(|it| it != self.size)
                     || self.master.resize(size).is_ok()
                 {
                     self.size = size;
@@ -430,7 +440,7 @@ impl Session {
             self.left = (self.log.end() == end).then_some(idle);
         }
         if let Some(killing) = &mut self.killing
-            && !killing.go_on(now)
+            && !killing.go_on(now, &self.groups)
         {
             self.killing = None;
         }

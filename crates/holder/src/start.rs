@@ -1,11 +1,13 @@
 //! From a socket at standard input to a child on a terminal.
 
+use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::time::{Duration, Instant};
 
 use greenroom_model::SessionId;
 use greenroom_proto::{Description, FromHolder, Spawn, Stage, ToHolder};
-use greenroom_pty::{Master, Program, Signals, SpawnError};
+use greenroom_pty::{Groups, Master, Program, Signals, SpawnError};
 use rustix::event::{PollFd, PollFlags};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Signal;
@@ -27,11 +29,11 @@ pub(crate) fn start() -> Option<Holder> {
     let spawn = first_message(&mut link)?;
     let umask = detach();
     match begin(&spawn, umask) {
-        Ok((signals, listener, master, slave, child)) => {
+        Ok((signals, listener, master, slave, child, groups)) => {
             // Not allowed without privilege, and then it stays as it is.
             let _refused = std::fs::write("/proc/self/oom_score_adj", OOM_SCORE);
             let id = Description::decode(&spawn.description).map_or(SessionId(0), |it| it.id);
-            let mut session = Session::new(id, *spawn, (master, slave), child);
+            let mut session = Session::new(id, *spawn, (master, slave), child, groups);
             session.greet(link);
             // What it took to start is never needed again: the child's environment, mostly.
             greenroom_pty::return_free_memory();
@@ -93,7 +95,7 @@ fn detach() -> u32 {
     rustix::process::umask(Mode::RWXG | Mode::RWXO | Mode::XUSR).as_raw_mode()
 }
 
-type Begun = (Signals, Listener, Master, OwnedFd, u32);
+type Begun = (Signals, Listener, Master, OwnedFd, u32, Groups);
 
 fn begin(spawn: &Spawn, umask: u32) -> Result<Begun, (Stage, i32)> {
     let at = |stage| move |error: std::io::Error| (stage, error.raw_os_error().unwrap_or(0));
@@ -112,10 +114,14 @@ fn begin(spawn: &Spawn, umask: u32) -> Result<Begun, (Stage, i32)> {
         open_files: (spawn.open_files > 0).then_some(spawn.open_files),
         umask: Some(umask),
     };
-    let child = greenroom_pty::spawn(&program, &slave).map_err(|error| match error {
-        SpawnError::Terminal(error) => at(Stage::Terminal)(error),
-        SpawnError::Cwd(error) => at(Stage::Cwd)(error),
-        SpawnError::Program(error) => at(Stage::Program)(error),
-    })?;
-    Ok((signals, listener, master, slave, child))
+    let path = |bytes: &Vec<u8>| OsStr::from_bytes(bytes).into();
+    let groups = Groups::new(spawn.groups.iter().map(path));
+    let child =
+        greenroom_pty::spawn_in(&program, &slave, &groups).map_err(|error| match error {
+            SpawnError::Terminal(error) => at(Stage::Terminal)(error),
+            SpawnError::Cwd(error) => at(Stage::Cwd)(error),
+            SpawnError::Group(error) => at(Stage::Group)(error),
+            SpawnError::Program(error) => at(Stage::Program)(error),
+        })?;
+    Ok((signals, listener, master, slave, child, groups))
 }

@@ -80,6 +80,7 @@ impl Holder {
                 self.listener.remove();
             }
         }
+        self.session.remove_groups();
     }
 
     fn deadline(&self) -> Option<Instant> {

@@ -114,6 +114,11 @@ impl<'a> Reader<'a> {
         if count > self.rest.len() / 4 { Err(ProtoError::Short) } else { Ok(count) }
     }
 
+    /// Whether nothing follows.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
     pub(crate) fn rest(self) -> &'a [u8] {
         self.rest
     }

@@ -64,6 +64,8 @@ pub struct Hello {
     pub answered: Offset,
     /// Whether a `Checkpoint` follows the description.
     pub checkpoint: bool,
+    /// Whether the child was put into the control groups that were named.
+    pub grouped: bool,
 }
 
 /// A step of starting a child.
@@ -77,6 +79,8 @@ pub enum Stage {
     Program,
     /// Listening for the next daemon.
     Socket,
+    /// Entering a control group.
+    Group,
 }
 
 const HELLO: u8 = 1;
@@ -180,6 +184,7 @@ impl Hello {
         writer.u64(self.end.0);
         writer.u64(self.answered.0);
         writer.u8(u8::from(self.checkpoint));
+        writer.u8(u8::from(self.grouped));
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Hello, ProtoError> {
@@ -193,6 +198,8 @@ impl Hello {
             end: Offset(reader.u64()?),
             answered: Offset(reader.u64()?),
             checkpoint: reader.u8()? != 0,
+            // Later than the rest: a holder that does not know it has no groups.
+            grouped: reader.u8().is_ok_and(|grouped| grouped != 0),
         })
     }
 }
@@ -204,6 +211,7 @@ impl Stage {
             Stage::Cwd => 2,
             Stage::Program => 3,
             Stage::Socket => 4,
+            Stage::Group => 5,
         }
     }
 
@@ -213,6 +221,7 @@ impl Stage {
             2 => Stage::Cwd,
             3 => Stage::Program,
             4 => Stage::Socket,
+            5 => Stage::Group,
             _ => return None,
         })
     }

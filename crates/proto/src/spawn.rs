@@ -32,6 +32,8 @@ pub struct Spawn {
     pub open_files: u64,
     /// The session ends with the daemon that made it, instead of waiting for the next.
     pub leashed: bool,
+    /// The folders of the control groups the child starts in, which go with the holder.
+    pub groups: Vec<Vec<u8>>,
 }
 
 impl Spawn {
@@ -55,18 +57,23 @@ impl Spawn {
         writer.u64(self.keep_bytes);
         writer.u64(self.open_files);
         writer.u8(self.leashed.into());
+        writer.u32(self.groups.len() as u32);
+        for group in &self.groups {
+            writer.bytes(group);
+        }
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Spawn, ProtoError> {
         let own = |bytes: &[u8]| bytes.to_vec();
+        let list = |reader: &mut Reader<'_>| -> Result<Vec<Vec<u8>>, ProtoError> {
+            (0..reader.count()?).map(|_| reader.bytes().map(own)).collect()
+        };
         Ok(Spawn {
             socket: own(reader.bytes()?),
             description: own(reader.bytes()?),
             program: own(reader.bytes()?),
             arg0: own(reader.bytes()?),
-            args: (0..reader.count()?)
-                .map(|_| reader.bytes().map(own))
-                .collect::<Result<_, _>>()?,
+            args: list(reader)?,
             env: (0..reader.count()?)
                 .map(|_| Ok((own(reader.bytes()?), own(reader.bytes()?))))
                 .collect::<Result<_, _>>()?,
@@ -74,8 +81,9 @@ impl Spawn {
             size: read_size(reader)?,
             keep_bytes: reader.u64()?,
             open_files: reader.u64()?,
-            // Later than the rest: a daemon that does not know it does not send it.
+            // Later than the rest: a daemon that does not know them does not send them.
             leashed: reader.u8().is_ok_and(|leashed| leashed != 0),
+            groups: if reader.is_empty() { Vec::new() } else { list(reader)? },
         })
     }
 }

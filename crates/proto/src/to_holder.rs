@@ -16,7 +16,13 @@ pub enum ToHolder {
     /// Start this. Only the first message of a holder's first connection, and only there.
     Spawn(Box<Spawn>),
     /// The terminal has a new size.
-    Resize(Size),
+    Resize {
+        /// The size.
+        size: Size,
+        /// Whether the daemon sets it as well, by the terminal's descriptor. One of before leaves that to
+        /// the holder.
+        set: bool,
+    },
     /// Send this signal to the terminal's foreground process group.
     Signal(i32),
     /// End the child and all it started: HUP and TERM, then KILL after the grace.
@@ -69,9 +75,10 @@ impl ToHolder {
         let mut writer = Writer::message(self.number(), out);
         match self {
             ToHolder::Spawn(spawn) => spawn.write(&mut writer),
-            ToHolder::Resize(size) => {
+            ToHolder::Resize { size, set } => {
                 writer.u16(size.cols());
                 writer.u16(size.rows());
+                writer.u8(u8::from(*set));
             }
             ToHolder::Signal(signal) => writer.i32(*signal),
             ToHolder::Kill { grace_ms } => writer.u32(*grace_ms),
@@ -94,7 +101,7 @@ impl ToHolder {
     fn number(&self) -> u8 {
         match self {
             ToHolder::Spawn(_) => SPAWN,
-            ToHolder::Resize(_) => RESIZE,
+            ToHolder::Resize { .. } => RESIZE,
             ToHolder::Signal(_) => SIGNAL,
             ToHolder::Kill { .. } => KILL,
             ToHolder::Describe(_) => DESCRIBE,
@@ -110,7 +117,11 @@ impl ToHolder {
         let mut reader = Reader::new(&payload);
         Ok(Some(match number {
             SPAWN => ToHolder::Spawn(Box::new(Spawn::read(&mut reader)?)),
-            RESIZE => ToHolder::Resize(read_size(&mut reader)?),
+            RESIZE => ToHolder::Resize {
+                size: read_size(&mut reader)?,
+                // Later than the rest: who does not know it sets nothing.
+                set: reader.u8().is_ok_and(|set| set != 0),
+            },
             SIGNAL => ToHolder::Signal(reader.i32()?),
             KILL => ToHolder::Kill { grace_ms: reader.u32()? },
             DESCRIBE => ToHolder::Describe(payload),

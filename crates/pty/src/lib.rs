@@ -8,6 +8,8 @@
 //! Invariant: every descriptor is made close-on-exec at once, and a child has 0, 1 and 2 alone.
 
 mod family;
+mod group;
+mod limits;
 mod passing;
 mod process;
 mod signals;
@@ -16,12 +18,14 @@ mod tap;
 mod terminal;
 
 pub use family::{descendants, descendants_but};
+pub use group::Groups;
+pub use limits::{GroupError, Limits, Plan};
 pub use passing::{MAX_PASSED, recv_with_fds, send_with_fds};
 pub use process::{
     Reaped, adopt_orphans, close_inherited, kill, kill_group, raise_open_files, reap,
     return_free_memory, return_memory_promptly, take_long_turns, take_short_turns,
 };
 pub use signals::{Signals, ignore_signal};
-pub use spawn::{Program, SpawnError, spawn};
+pub use spawn::{Program, SpawnError, spawn, spawn_in};
 pub use tap::{Intake, KeyLock, Tap};
 pub use terminal::{Master, open};

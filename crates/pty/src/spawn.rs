@@ -10,7 +10,7 @@ use std::process::Command;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Resource, Rlimit};
 
-use crate::signals;
+use crate::{Groups, signals};
 
 /// What to start, and in what surroundings. The child has these and no others.
 #[derive(Debug, Clone)]
@@ -40,6 +40,9 @@ pub enum SpawnError {
     /// The folder is not there, or not to be entered.
     #[error("cannot enter the folder")]
     Cwd(#[source] io::Error),
+    /// A control group is not there, or not to be entered.
+    #[error("cannot enter the control group")]
+    Group(#[source] io::Error),
     /// The program is not there, or not to be run.
     #[error("cannot start the program")]
     Program(#[source] io::Error),
@@ -50,6 +53,7 @@ pub enum SpawnError {
 const STAGE_SHIFT: i32 = 16;
 const TERMINAL: i32 = 1;
 const CWD: i32 = 2;
+const GROUP: i32 = 3;
 
 /// Starts a program as the leader of a new session on this terminal, and gives its pid.
 ///
@@ -58,9 +62,22 @@ const CWD: i32 = 2;
 /// # Errors
 /// Tells the step that failed. The program did not run then, and there is no child.
 pub fn spawn(program: &Program<'_>, slave: &OwnedFd) -> Result<u32, SpawnError> {
+    spawn_in(program, slave, &Groups::default())
+}
+
+/// The same, in control groups: the program and whatever comes of it.
+///
+/// # Errors
+/// As for [`spawn`].
+pub fn spawn_in(
+    program: &Program<'_>,
+    slave: &OwnedFd,
+    groups: &Groups,
+) -> Result<u32, SpawnError> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let cwd = rustix::fs::open(program.cwd, flags, Mode::empty())
         .map_err(|error| SpawnError::Cwd(error.into()))?;
+    let groups = groups.doors().map_err(SpawnError::Group)?;
     let mut command = Command::new(OsStr::from_bytes(program.program));
     command
         .arg0(OsStr::from_bytes(program.arg0))
@@ -77,6 +94,7 @@ pub fn spawn(program: &Program<'_>, slave: &OwnedFd) -> Result<u32, SpawnError> 
         .stderr(duplicate(slave)?);
     let (open_files, umask, expendable) = (program.open_files, program.umask, expendable());
     let prepare = move || {
+        enter(&groups)?;
         if let Some(score) = &expendable {
             become_expendable(score);
         }
@@ -116,6 +134,14 @@ fn become_expendable(score: &str) {
     if let Ok(file) = rustix::fs::open(SCORE, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty()) {
         let _refused = rustix::io::write(&file, score.as_bytes());
     }
+}
+
+/// First of all, so that whatever comes of the child is in the groups as well.
+fn enter(groups: &[OwnedFd]) -> io::Result<()> {
+    for group in groups {
+        rustix::io::write(group, b"0").map_err(|error| at(GROUP, error))?;
+    }
+    Ok(())
 }
 
 /// What the child does before it becomes the program. Its stdio is the terminal already.
@@ -165,6 +191,7 @@ fn told(error: &io::Error) -> SpawnError {
     match number >> STAGE_SHIFT {
         TERMINAL => SpawnError::Terminal(error),
         CWD => SpawnError::Cwd(error),
+        GROUP => SpawnError::Group(error),
         _ => SpawnError::Program(error),
     }
 }

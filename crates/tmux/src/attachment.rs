@@ -61,7 +61,9 @@ pub(crate) fn start(
     };
     let child = greenroom_pty::spawn(&started, &slave).map_err(|error| match error {
         SpawnError::Terminal(error) => Error::Terminal(error),
-        SpawnError::Cwd(error) | SpawnError::Program(error) => Error::Start(error),
+        SpawnError::Cwd(error) | SpawnError::Group(error) | SpawnError::Program(error) => {
+            Error::Start(error)
+        }
     })?;
     let client = Client::of(child).map_err(Error::Start)?;
     let (held, let_go) = oneshot::channel();

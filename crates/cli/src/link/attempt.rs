@@ -1,7 +1,8 @@
-//! One attempt to get back to a session on another machine, beside the loop that waits for it.
+//! One attempt to get back to a session, beside the loop that waits for it.
 //!
-//! A line takes seconds to come up, or to turn out not to: meanwhile the person must be able to
-//! leave. A daemon of this machine is found or not in no time, and needs none of this.
+//! A line to another machine takes seconds to come up, or to turn out not to: meanwhile the person must
+//! be able to leave, and so must a relay's client while a daemon that was stopped does not answer. A person
+//! finds a daemon of this machine, or starts it, in no time, and needs none of this.
 
 use std::io;
 use std::net::Shutdown;

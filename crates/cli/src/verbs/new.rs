@@ -32,6 +32,8 @@ pub(crate) struct New {
     /// The size of its terminal, such as 132x43.
     #[arg(long, value_name = "COLSxROWS", value_parser = context::size)]
     size: Option<Size>,
+    #[command(flatten)]
+    limits: Limits,
     /// Does not attach to it.
     #[arg(short, long)]
     detached: bool,
@@ -49,6 +51,7 @@ impl New {
             variables: self.variables,
             size: self.size,
             command: self.command,
+            limits: self.limits,
             expect: !stays,
         };
         let mut connection = context.connect()?;
@@ -60,6 +63,17 @@ impl New {
     }
 }
 
+/// What a session may use. Without these it is what the configuration says.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Limits {
+    /// How many processes and threads it may have; 0 for no limit.
+    #[arg(long, value_name = "N")]
+    max_processes: Option<u64>,
+    /// How much memory they may take together, such as 512M or 2G; 0 for no limit.
+    #[arg(long, value_name = "BYTES", value_parser = context::bytes)]
+    max_memory: Option<u64>,
+}
+
 /// A session that is to be made.
 #[derive(Debug, Default)]
 pub(crate) struct Wanted {
@@ -68,6 +82,7 @@ pub(crate) struct Wanted {
     pub(crate) variables: Vec<(String, String)>,
     pub(crate) size: Option<Size>,
     pub(crate) command: Vec<String>,
+    pub(crate) limits: Limits,
     /// It is attached to next, and every byte of it is wanted.
     pub(crate) expect: bool,
 }
@@ -93,6 +108,12 @@ impl Wanted {
         params["cols"] = size.cols().into();
         params["rows"] = size.rows().into();
         params["expect"] = self.expect.into();
+        if let Some(most) = self.limits.max_processes {
+            params["maxProcesses"] = most.into();
+        }
+        if let Some(most) = self.limits.max_memory {
+            params["maxMemory"] = most.into();
+        }
         if let Some(name) = &self.name {
             params["name"] = name.as_str().into();
         }

@@ -4,7 +4,7 @@ use clap::Args;
 use greenroom_client::Session;
 use greenroom_model::Size;
 
-use super::new::Wanted;
+use super::new::{Limits, Wanted};
 use crate::attached::{self, Bridge, Typing};
 use crate::context::{self, Context};
 use crate::failure::{Exit, Result};
@@ -29,6 +29,8 @@ pub(crate) struct Run {
     /// The size of its terminal; without it, that of this one.
     #[arg(long, value_name = "COLSxROWS", value_parser = context::size)]
     size: Option<Size>,
+    #[command(flatten)]
+    limits: Limits,
     /// Keeps the session when the program ended, to be read.
     #[arg(long)]
     keep: bool,
@@ -49,6 +51,7 @@ impl Run {
             variables: self.variables,
             size: Some(size),
             command: self.command,
+            limits: self.limits,
             expect: true,
         };
         in_session(context, &wanted, Bridge { keep: self.keep, size, typing: Typing::Keys })

@@ -65,6 +65,8 @@ pub(super) async fn create(it: Arc<Connection>, params: Params) -> Result<Answer
         clear_env: params.flag("clearEnv"),
         size: params.size()?,
         expect: params.flag("expect"),
+        max_processes: params.bound("maxProcesses")?,
+        max_memory: params.bound("maxMemory")?,
         ..New::default()
     };
     let info = it.door.engine.create(&it.caller, new).await?;
@@ -78,6 +80,9 @@ async fn create_in_tmux(
 ) -> Result<Answer, RpcError> {
     if params.texts("argv")?.is_some() {
         return Err(RpcError::invalid("tmux takes `command`, not `argv`"));
+    }
+    if params.bound("maxProcesses")?.or(params.bound("maxMemory")?).is_some_and(|most| most > 0) {
+        return Err(RpcError::invalid("what a session of tmux may use cannot be limited"));
     }
     let wanted = tmux::Wanted {
         name: params.text("name").map(str::to_owned),

@@ -16,7 +16,8 @@ use crate::encore::Encore;
 use crate::engine::House;
 use crate::event::HouseEvent;
 use crate::link::Link;
-use crate::{End, Error, Event, Scene, State, relink};
+use crate::points::{Point, reach};
+use crate::{End, Error, Event, Scene, State, limited, relink};
 
 /// How long to wait before the archive is tried again; it doubles up to the longest.
 const RETRY: Duration = Duration::from_millis(500);
@@ -37,6 +38,7 @@ impl Session {
     /// Ends the session. All its output has been taken.
     pub(super) async fn finish(mut self, end: End, mut inbox: mpsc::Receiver<Msg>) {
         let (id, socket) = (self.description.id, self.socket());
+        reach(Point::EndHeard);
         self.hear_last(&mut inbox);
         let packed = pack(&self.screen, self.transcript.as_ref());
         let record = self.record(end, packed);
@@ -46,6 +48,7 @@ impl Session {
         let _leaving = self.house.leave(id);
         // From here on the house answers from the record.
         self.house.ended(record.clone(), &self.face.get(), encore.clone());
+        reach(Point::EndListed);
         drop(inbox);
         let mut waits = std::mem::take(&mut self.waits);
         let texts = Texts::default();
@@ -60,12 +63,14 @@ impl Session {
         self.redraw_last();
         self.viewers.tell_end(&Event::Ended(end));
         self.house.tell(HouseEvent::Ended(id, end));
+        reach(Point::EndTold);
         // Only the holder keeps the terminal: if it was killed, the child must get its hangup.
         self.keyboard.close();
         drop(self.keyboard);
         self.ahead.stop();
         archive(&self.house, record).await;
         self.house.archived(id);
+        reach(Point::EndStored);
         // The holder stays while somebody has not got the last bytes, which only it would still have
         // if this daemon were killed now.
         let _late = tokio::time::timeout(LAST_BYTES, self.viewers.gone()).await;
@@ -75,6 +80,8 @@ impl Session {
             self.house.no_encore(id);
         }
         farewell(&mut self.link, id, &socket).await;
+        reach(Point::EndGone);
+        limited::remove(&self.options, id).await;
         if self.screen.offset().0 > MUCH {
             drop(self.screen);
             greenroom_pty::return_free_memory();
@@ -146,6 +153,7 @@ async fn archive(house: &House, record: EndedRecord) {
 /// Lets the holder go.
 async fn farewell(link: &mut Link, id: SessionId, socket: &Path) {
     link.say(&ToHolder::Release);
+    reach(Point::EndReleased);
     if tokio::time::timeout(FAREWELL, relink::flush(link, socket)).await.is_err() {
         tracing::warn!(session = %id, "the holder did not hear that it may go");
         return;

@@ -5,6 +5,7 @@ use greenroom_proto::ToHolder;
 
 use super::{RESIZES, Session};
 use crate::event::HouseEvent;
+use crate::points::{Point, reach};
 use crate::{Event, SizePolicy};
 
 impl Session {
@@ -16,9 +17,12 @@ impl Session {
         let renumbered = size.cols() != self.screen.size().cols();
         // A terminal says its size only if it was asked to (mode 2048).
         let replies = self.screen.resize(size).replies().to_vec();
+        reach(Point::ResizeDrawn);
         // Said first: whoever dies in between, the terminal gets the size that the holder remembers.
-        self.link.say(&ToHolder::Resize(size));
+        self.link.say(&ToHolder::Resize { size, set: true });
+        reach(Point::ResizeSaid);
         self.keyboard.resize(size);
+        reach(Point::ResizeSet);
         if !replies.is_empty() {
             self.keyboard.answer(&replies);
         }
@@ -31,6 +35,7 @@ impl Session {
         self.resizes += 1;
         self.note(RESIZES, self.resizes.to_string());
         self.describe();
+        reach(Point::ResizeDescribed);
         self.saves.resized();
         {
             let mut face = self.face.lock();
@@ -39,6 +44,7 @@ impl Session {
         self.redraw_all();
         self.publish(&Event::Resized(size));
         self.house.tell(HouseEvent::Resized(self.description.id, size));
+        reach(Point::ResizeTold);
     }
 
     /// Gives a restored screen the terminal's size, which changed after the last checkpoint. Not

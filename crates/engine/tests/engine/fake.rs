@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use greenroom_engine::{
-    Archive, ArchiveError, AuditEntry, Caller, Done, EndedRecord, Engine, Event, LivingRecord,
-    Options, Rights, Scene, SizePolicy, Subscription, Waited,
+    Archive, ArchiveError, AuditEntry, Caller, Done, EndedRecord, Engine, Event, Limits,
+    LivingRecord, Options, Rights, Scene, SizePolicy, Subscription, Waited,
 };
 use greenroom_model::{ExitStatus, Offset, SessionId, Size};
 use greenroom_proto::{Decoder, Description, FromHolder, Hello, ToHolder};
@@ -105,6 +105,7 @@ fn options(folder: &Path) -> Options {
         grace: Duration::from_secs(1),
         keep_bytes: 1 << 20,
         open_files: 0,
+        limits: Limits::default(),
         leashed: false,
     }
 }
@@ -234,6 +235,7 @@ fn introduce(holder: &mut UnixStream, terminal: &UnixStream, begin: &Begin, end:
         end,
         answered: begin.answered,
         checkpoint: begin.checkpoint.is_some(),
+        grouped: false,
     };
     let description = Description {
         id: ID,

@@ -1,11 +1,16 @@
 //! A new daemon on an old holder.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use greenroom_engine::{Attach, ErrorKind, Event, HouseEvent, Matcher, Pattern, State};
 use greenroom_model::{ExitStatus, Offset};
 use greenroom_proto::ToHolder;
 
 use crate::fake::{Begin, ID, Viewer, World, next, size, told};
+
+/// More than is kept for somebody who is away, and less than a socket takes.
+const MUCH: usize = 140 << 10;
 
 async fn checkpoint(world: &mut World) -> (Offset, Offset, Bytes) {
     world
@@ -111,6 +116,30 @@ async fn a_client_goes_on_with_the_next_daemon() {
     let mut viewer = Viewer::new(size());
     viewer.until(&mut seen, "four").await;
     assert_eq!((viewer.bytes.as_slice(), viewer.redraws), (b"two three four".as_slice(), 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_comes_and_goes_does_not_prolong_a_programs_wait_for_another() {
+    let note = |name: &str, count: &str| (name.to_owned(), count.to_owned());
+    // Two were attached, and one of them is to miss nothing.
+    let notes = vec![note("attached", "2"), note("blocking", "1")];
+    let mut world = World::begin(Begin { notes, ..Begin::default() }).await;
+    let begin = tokio::time::Instant::now();
+    let much = "x".repeat(MUCH);
+    world.prints(&much);
+    let mut changes = world.engine.changes(ID).unwrap();
+    changes.wait_for(|at| *at >= MUCH as u64).await.unwrap();
+    // More than is kept for who is away: the program waits.
+    world.prints("and on");
+    for _ in 0..3 {
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        let attach = Attach { terminal: Some(size()), ..Attach::default() };
+        drop(world.engine.attach(&world.caller, ID, attach).await.unwrap());
+    }
+    assert_eq!(*changes.borrow(), MUCH as u64, "it waits");
+    changes.wait_for(|at| *at > MUCH as u64).await.unwrap();
+    let waited = begin.elapsed();
+    assert!((10..12).contains(&waited.as_secs()), "it waited for {waited:?}");
 }
 
 // The clock stands still while the holder listens: whoever is waited for is waited for without end.

@@ -169,6 +169,20 @@ pub(crate) const KEYS: &[Key] = &[
         }),
     },
     Key {
+        path: "sessions.max_processes",
+        live: true,
+        help: "How many processes and threads a new session may have; 0 for no limit.",
+        kind: number(0, 0, 4_194_304, |it, value| it.session_limits.processes = some(value)),
+    },
+    Key {
+        path: "sessions.max_memory_mebibytes",
+        live: true,
+        help: "How much memory they may take together; 0 for no limit.",
+        kind: number(0, 0, 16 * MEBIBYTE, |it, value| {
+            it.session_limits.memory = some(value * MEBIBYTE);
+        }),
+    },
+    Key {
         path: "kill.grace_ms",
         live: true,
         help: "How long a killed session has to end by itself.",
@@ -419,6 +433,11 @@ pub(crate) const KEYS: &[Key] = &[
 
 const fn number(default: u64, min: u64, max: u64, set: fn(&mut Config, u64)) -> Kind {
     Kind::Number { default, min, max, set }
+}
+
+/// Nothing for zero.
+fn some(value: u64) -> Option<u64> {
+    (value > 0).then_some(value)
 }
 
 fn count(value: u64) -> usize {

@@ -4,14 +4,16 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use greenroom_client::{AttachOptions, Event, Lag, Stream};
+use greenroom_client::{AttachOptions, ErrorKind, Event, Lag, Stream};
 use greenroom_model::Size;
 use greenroom_testkit::{
     LINE, Lines, Signal, create, eventually, line, next_event, process, session_list,
 };
 use serde_json::json;
 
-use crate::support::{call, enter, home, note, pid, wait_for_end, wait_for_text};
+use crate::support::{
+    ANSWERS, assert_answers, call, enter, home, note, pid, wait_for_end, wait_for_text,
+};
 
 #[test]
 fn a_killed_holder_takes_only_its_own_session_along() {
@@ -50,6 +52,31 @@ fn a_killed_holder_takes_only_its_own_session_along() {
             lines.feed(&bytes);
         }
     }
+}
+
+#[test]
+fn who_waits_is_told_at_once_that_the_holder_was_killed() {
+    let home = home();
+    let _daemon = home.start();
+    let mut connection = home.connect();
+    let victim = create(&mut connection, "victim", ANSWERS);
+    // From here on the daemon looks at the terminal by itself while somebody waits.
+    assert_answers(&mut connection, "victim", 0);
+    let wait = json!({"sessionId": "victim", "for": {"text": "never"}, "timeoutMs": 25_000});
+    let asked = connection.start("session.wait", &wait).unwrap();
+    // Asked later, answered earlier: by then the session knows of the wait.
+    call(&mut connection, "session.read", json!({"sessionId": "victim"}));
+    let killed = Instant::now();
+    process::kill(pid(&victim, "holderPid"), Signal::KILL);
+    let error = loop {
+        match next_event(&mut connection, "the end of the wait").expect("the connection stays") {
+            Event::Answer { id, result } if id == asked => break result.unwrap_err(),
+            _ => {}
+        }
+    };
+    let took = killed.elapsed();
+    assert_eq!(error.kind, ErrorKind::Lost, "{error:?}");
+    assert!(took < Duration::from_secs(3), "told after {took:?}");
 }
 
 #[test]

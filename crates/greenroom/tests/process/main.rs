@@ -23,6 +23,7 @@ mod disk;
 mod endings;
 mod exhausted;
 mod family;
+mod groups;
 mod holder_killed;
 mod hosts;
 mod idle;
@@ -32,6 +33,8 @@ mod leftovers;
 mod limits;
 mod lines;
 mod malformed;
+#[cfg(debug_assertions)]
+mod points;
 mod ptywright;
 mod ptywright_cli;
 mod repl;

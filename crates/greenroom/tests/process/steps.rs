@@ -1,7 +1,7 @@
 //! The daemon is killed in the middle of a request: a session is there or it is not (K3).
 //!
-//! The product has no fail points; the kill comes a little later each round, so that over the
-//! rounds it hits every step of a request. What is asserted holds wherever it hits.
+//! The kill comes a little later each round, so that over the rounds it hits any step of a request, also
+//! one that has no name; `points` has those with names. What is asserted holds wherever it hits.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -18,7 +18,7 @@ use crate::support::{call, pid};
 const STEP: Duration = Duration::from_micros(if cfg!(debug_assertions) { 500 } else { 200 });
 
 /// A program that is one process and stays.
-const STAYS: &str = "exec sleep 1000";
+pub(crate) const STAYS: &str = "exec sleep 1000";
 
 fn home() -> Home {
     Home::with_programs(env!("CARGO_BIN_EXE_greenroom"))
@@ -58,7 +58,7 @@ pub(crate) fn agree(home: &Home, daemon: &Daemon) -> Result<Vec<Value>, String> 
 }
 
 /// The size the kernel knows of the terminal of a process.
-fn kernel_size(pid: u32) -> (u64, u64) {
+pub(crate) fn kernel_size(pid: u32) -> (u64, u64) {
     let terminal = File::open(format!("/proc/{pid}/fd/0")).unwrap();
     let size = rustix::termios::tcgetwinsize(terminal).unwrap();
     (size.ws_col.into(), size.ws_row.into())

@@ -91,6 +91,7 @@ fn introduce(
         end: Offset(5),
         answered: Offset(0),
         checkpoint: false,
+        grouped: false,
     };
     let mut bytes = Vec::new();
     FromHolder::Hello(hello).encode(&mut bytes);

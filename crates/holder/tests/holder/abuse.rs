@@ -53,7 +53,7 @@ fn a_message_may_come_byte_by_byte() {
     let (_holder, mut daemon, _) = started("stty size; read line; stty size");
     daemon.until("24 80\r\n", Offset(0));
     let mut bytes = Vec::new();
-    ToHolder::Resize(greenroom_model::Size::clamped(10, 5)).encode(&mut bytes);
+    ToHolder::Resize { size: greenroom_model::Size::clamped(10, 5), set: true }.encode(&mut bytes);
     for byte in bytes {
         daemon.send_bytes(&[byte]).unwrap();
     }

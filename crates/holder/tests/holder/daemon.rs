@@ -62,6 +62,7 @@ pub(crate) fn shell(script: &str) -> Spawn {
         keep_bytes: 16 << 20,
         open_files: 0,
         leashed: false,
+        groups: Vec::new(),
     }
 }
 

@@ -73,7 +73,7 @@ fn what_a_daemon_left_is_told_to_the_next() {
     let (holder, mut daemon, _) = started("echo 0123456789; read line");
     daemon.until("\n", Offset(0));
     let size = Size::new(100, 40).unwrap();
-    daemon.send(&ToHolder::Resize(size));
+    daemon.send(&ToHolder::Resize { size, set: true });
     daemon.send(&ToHolder::Describe(Bytes::from_static(b"another")));
     daemon.send(&ToHolder::Answered(Offset(6)));
     daemon.send(&ToHolder::Answered(Offset(4)));
@@ -97,10 +97,20 @@ fn what_a_daemon_left_is_told_to_the_next() {
 }
 
 #[test]
+fn a_daemon_that_leaves_the_size_to_the_holder_sizes_a_terminal_that_its_program_has_sized() {
+    let script =
+        "stty cols 50 rows 20; trap 'stty size' WINCH; echo ready; while :; do read line; done";
+    let (_holder, mut daemon, _) = started(script);
+    daemon.until("ready", Offset(0));
+    daemon.send(&ToHolder::Resize { size: Size::new(33, 11).unwrap(), set: false });
+    daemon.until("11 33", Offset(7));
+}
+
+#[test]
 fn a_resize_reaches_the_child() {
     let script = "trap 'stty size; exit' WINCH; echo ready; while :; do read line; done";
     let (_holder, mut daemon, _) = started(script);
     daemon.until("ready", Offset(0));
-    daemon.send(&ToHolder::Resize(Size::new(33, 11).unwrap()));
+    daemon.send(&ToHolder::Resize { size: Size::new(33, 11).unwrap(), set: true });
     assert!(daemon.until_ended(Offset(7)).text.contains("11 33"));
 }

@@ -66,7 +66,7 @@ fn looking() -> (Holder, Daemon, Tap, Offset) {
     let tap = daemon.tap();
     daemon.send(&ToHolder::Ahead { seen, looks: true });
     let size = Size::clamped(81, 25);
-    daemon.send(&ToHolder::Resize(size));
+    daemon.send(&ToHolder::Resize { size, set: true });
     eventually("the holder has heard it", || daemon.size() == size);
     (holder, daemon, tap, seen)
 }

@@ -2,6 +2,9 @@
 
 use std::fs;
 use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::UnixListener;
+use std::time::{Duration, Instant};
 
 use greenroom_testkit::{Daemon, Home, LINE, Lines, Signal, count, eventually, line, process};
 use serde_json::{Value, json};
@@ -215,6 +218,53 @@ fn a_relay_ends_with_its_client_also_without_a_daemon() {
     drop(stays);
     eventually("nobody is attached", || info(&home, &id)["attachedClients"] == 0);
     eventually("no relay is left", || relays(&home).is_empty());
+}
+
+#[test]
+fn a_relay_ends_with_its_client_also_while_a_daemon_says_nothing() {
+    let home = home();
+    let daemon = home.start();
+    let mut wire = home.wire();
+    let id = create(&mut wire, "left", "stty -echo; echo up; exec cat");
+    let path = attach(&mut wire, &id);
+    let (leaves, mut stays) = (Attached::connect(&path), Attached::connect(&path));
+    stays.until_text("up");
+    daemon.kill();
+    // To who connects, a daemon that was stopped: the system takes the connection, and nobody answers.
+    fs::remove_file(home.socket()).unwrap();
+    let silent = UnixListener::bind(home.socket()).unwrap();
+    let waiting: Vec<_> = (0..2).map(|_| silent.accept().unwrap().0).collect();
+    let left = Instant::now();
+    drop(leaves);
+    eventually("one relay has ended", || relays(&home).len() == 1);
+    // Long before it gives up on the daemon.
+    assert!(left.elapsed() < Duration::from_secs(3), "it took {:?}", left.elapsed());
+    stays.send(kind::DATA, b"heard\r");
+    drop((silent, waiting));
+    fs::remove_file(home.socket()).unwrap();
+    let _daemon = home.start();
+    stays.until_text("heard");
+    drop(stays);
+    eventually("no relay is left", || relays(&home).is_empty());
+}
+
+#[test]
+fn a_relay_is_the_daemons_own_program_whatever_lies_in_its_place() {
+    let home = Home::with_programs(env!("CARGO_BIN_EXE_greenroom"));
+    let _daemon = home.start();
+    let mut wire = home.wire();
+    let id = create(&mut wire, "moved", "stty -echo; echo up; exec cat");
+    let path = attach(&mut wire, &id);
+    fs::remove_file(home.binary()).unwrap();
+    let mut removed = Attached::connect(&path);
+    removed.until_text("up");
+    fs::write(home.binary(), "#!/bin/sh\nexit 1\n").unwrap();
+    fs::set_permissions(home.binary(), fs::Permissions::from_mode(0o755)).unwrap();
+    let mut replaced = Attached::connect(&path);
+    replaced.until_text("up");
+    replaced.send(kind::DATA, b"to both\r");
+    removed.until_text("to both");
+    replaced.until_text("to both");
 }
 
 #[test]
