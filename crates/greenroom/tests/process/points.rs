@@ -4,6 +4,7 @@
 //! The points are `greenroom_engine::points`; a build without debug assertions has none. That a daemon
 //! was killed at one is seen by its end, so no point is passed by unnoticed.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 
@@ -230,7 +231,9 @@ fn a_daemon_that_dies_at_its_start_takes_no_session_along() {
         }
         let daemon = home.start();
         let living = settled(&home, &daemon, point);
-        let uuids = |all: &[Value]| all.iter().map(|it| it["uuid"].clone()).collect::<Vec<_>>();
+        let uuids = |all: &[Value]| -> BTreeSet<String> {
+            all.iter().map(|it| it["uuid"].to_string()).collect()
+        };
         assert_eq!(uuids(&living), uuids(&made), "{}", point.name());
         assert!(made.iter().all(|it| process::lives(pid(it, "pid"))));
         let mut connection = home.connect();
