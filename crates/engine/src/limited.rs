@@ -119,10 +119,7 @@ fn record(holders: &Path, id: SessionId) -> PathBuf {
     holders.join(format!("{RECORD}{id}"))
 }
 
-/// Under another name first: half a list would leave groups behind.
 fn write(record: &Path, groups: &Groups) -> io::Result<()> {
     let paths: Vec<&[u8]> = groups.paths().iter().map(|path| path.as_os_str().as_bytes()).collect();
-    let part = record.with_extension("part");
-    fs::write(&part, paths.join(&0))?;
-    fs::rename(part, record)
+    fs::write(record, paths.join(&0))
 }
