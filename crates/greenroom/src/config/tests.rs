@@ -57,6 +57,9 @@ fn every_key_can_be_set() {
         sessions = 10
         connections = 20
         input_bytes = 4096
+        [sessions]
+        max_processes = 200
+        max_memory_mebibytes = 3
         [retention]
         days = 1
         sessions = 2
@@ -109,6 +112,8 @@ fn every_key_can_be_set() {
     assert_eq!(config.attach.detach_key.to_string(), "ctrl+a");
     assert_eq!(config.kill_grace, Duration::from_millis(250));
     assert_eq!((config.limits.sessions, config.limits.connections), (10, 20));
+    let limits = greenroom_engine::Limits { processes: Some(200), memory: Some(3 << 20) };
+    assert_eq!(config.session_limits, limits);
     assert!(config.web.enabled && config.web.expose && config.web.metrics && config.carryon_compat);
     assert_eq!((config.web.auth, config.web.tls), (WebAuth::Password, Some(true)));
     assert_eq!(
