@@ -200,7 +200,7 @@ fn a_daemon_that_cannot_read_loses_no_session() {
 #[test]
 fn a_daemon_that_cannot_write_loses_no_session() {
     let kinds =
-        [("sendto", "ENOBUFS", ANY), ("writev", "ENOBUFS", ANY), ("write", "EIO", TERMINAL)];
+        [("sendto", "ENOBUFS", ANY), ("sendmsg", "ENOBUFS", ANY), ("write", "EIO", TERMINAL)];
     fail_in_daemon(Stage::new(home()), None, &kinds);
 }
 
@@ -253,7 +253,7 @@ fn a_holder_that_cannot_read_is_whole_or_gone() {
 fn a_holder_that_cannot_write_is_whole_or_gone() {
     fail_in_holder(&[
         ("sendmsg", "ENOBUFS", ANY),
-        ("writev", "ENOBUFS", ANY),
+        ("sendmsg", "ENOBUFS", ANY),
         ("write", "EIO", ANY),
     ]);
 }
