@@ -13,6 +13,7 @@ use greenroom_engine::{Area, Matcher, Outcome, Pattern, PatternError};
 use greenroom_plugin::{PluginError, Registry, Sight};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
 
 use crate::error::RpcError;
 
@@ -206,8 +207,8 @@ pub(crate) struct Held<'a> {
     /// The cursor's row and column.
     pub(crate) cursor: (u16, u16),
     pub(crate) stable: Duration,
-    /// Whether it is not the first look of its wait: then plugins are asked in turn.
-    pub(crate) again: bool,
+    /// How long to wait for a plugin's turn, unless it is the first look of its wait.
+    pub(crate) turn_until: Option<Instant>,
     /// Why a plugin will never say anything again.
     pub(crate) disabled: Mutex<Option<PluginError>>,
 }
@@ -263,8 +264,8 @@ pub(crate) fn holds<'a>(tree: &'a Tree, held: &'a Held<'a>) -> Looking<'a> {
 
 async fn asked(predicate: &Predicate, held: &Held<'_>) -> Option<Value> {
     let Predicate { plugin, predicate, params } = predicate;
-    if held.again {
-        held.plugins.turn(plugin).await;
+    if let Some(until) = held.turn_until {
+        let _late = timeout_at(until, held.plugins.turn(plugin)).await;
     }
     let answer = held.plugins.predicate(plugin, predicate, held.sight, params.clone()).await;
     let outcome = match answer {

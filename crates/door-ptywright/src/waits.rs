@@ -9,7 +9,7 @@ use greenroom_model::SessionId;
 use greenroom_plugin::Sight;
 use serde_json::Value;
 use tokio::sync::Notify;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use crate::Door;
 use crate::error::RpcError;
@@ -214,14 +214,17 @@ impl Door {
             let stable = quiet.min(began.elapsed());
             sight.stable_ms = u64::try_from(stable.as_millis()).ok();
             let disabled = Mutex::default();
-            let held =
-                Held { plugins: &self.plugins, sight: &sight, cursor, stable, again, disabled };
-            let matched = match again {
-                false => holds(tree, &held).await,
-                // It may not be its turn before its time is over.
-                true => timeout_at(until, holds(tree, &held)).await.unwrap_or_default(),
+            // It may not be its turn before its time is over: then it is asked for the last time.
+            let turn_until = again.then_some(until);
+            let held = Held {
+                plugins: &self.plugins,
+                sight: &sight,
+                cursor,
+                stable,
+                turn_until,
+                disabled,
             };
-            if let Some(matched) = matched {
+            if let Some(matched) = holds(tree, &held).await {
                 return Ok(matched);
             }
             again = true;

@@ -27,7 +27,7 @@ use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinSet, yield_now};
-use tokio::time::{sleep, timeout};
+use tokio::time::{sleep, sleep_until, timeout};
 
 use crate::arrivals::{Arrival, Queue};
 use crate::listen::{HEAD_TIME, PAUSE, Site};
@@ -119,11 +119,15 @@ impl Keeper {
     async fn attend(&mut self, listener: &TcpListener, mut closed: oneshot::Receiver<Infallible>) {
         let site = Arc::clone(&self.site);
         let (mut calm, mut is_calm) = (pin!(calm(&site)), false);
-        let mut met = 0;
+        // How many were met last, and when to look for more.
+        let mut met = (0, tokio::time::Instant::now());
         while !(is_calm && self.waiting.is_empty()) {
             tokio::select! {
                 came = come(listener, met) => match came {
-                    Ok(first) => met = self.meet_all(first, listener).await,
+                    Ok(first) => {
+                        let count = self.meet_all(first, listener).await;
+                        met = (count, tokio::time::Instant::now() + REST);
+                    }
                     Err(_) => sleep(PAUSE).await,
                 },
                 () = &mut calm, if !is_calm => is_calm = true,
@@ -208,14 +212,17 @@ impl Keeper {
 
 /// Waits until it is time to look who is there: for the next one, or if some came just now, a moment in
 /// which more gather.
-async fn come(listener: &TcpListener, met: usize) -> io::Result<Option<Handed>> {
+async fn come(
+    listener: &TcpListener,
+    (met, rested): (usize, tokio::time::Instant),
+) -> io::Result<Option<Handed>> {
     match met {
         0 => {
             let (stream, peer) = Queue::new(listener)?.take().await?;
             return Ok(Some((stream.into_std()?, peer)));
         }
         ROW.. => yield_now().await,
-        _ => sleep(REST).await,
+        _ => sleep_until(rested).await,
     }
     Ok(None)
 }

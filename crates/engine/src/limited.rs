@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use greenroom_model::SessionId;
-use greenroom_pty::{GroupError, Groups, Limits, Plan};
+use greenroom_pty::{GROUP_PREFIX, GroupError, Groups, Limits, Plan};
 
 use crate::options::Options;
 use crate::{Engine, Error};
@@ -22,9 +22,13 @@ use crate::{Engine, Error};
 const RECORD: &str = "groups-";
 
 /// How often groups are tried that somebody is still in, and the pause between. What was hung up takes a
-/// moment to end; what does not end stays in its group until the next daemon looks.
+/// moment to end.
 const TRIES: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(20);
+
+/// How long the pause is at most for groups of what goes on without its session. It may be there for days;
+/// nobody waits for its group.
+const LONG_PAUSE: Duration = Duration::from_secs(600);
 
 /// The groups of a session that is being made. They go with this, unless it is kept.
 #[derive(Debug)]
@@ -45,7 +49,7 @@ impl Limited {
         if limits.is_none() {
             return Ok(None);
         }
-        let name = format!("greenroom-{}", uuid::Uuid::from_bytes(uuid).simple());
+        let name = format!("{GROUP_PREFIX}{}", uuid::Uuid::from_bytes(uuid).simple());
         let plan = Plan::find(limits, &name, std::process::id())?;
         let record = record(&options.holders, id);
         let noted = write(&record, &plan.groups());
@@ -102,6 +106,16 @@ async fn removed(record: PathBuf) {
         tokio::time::sleep(PAUSE).await;
     }
     tracing::warn!(groups = %record.display(), "somebody is left in a session's control group");
+    tokio::spawn(removed_later(record));
+}
+
+/// Looks again and again, though ever more seldom.
+async fn removed_later(record: PathBuf) {
+    let mut pause = PAUSE * TRIES;
+    while !remove_once(&record) {
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(LONG_PAUSE);
+    }
 }
 
 /// Removes what a file says, and the file with the last of it. Says whether nothing is left.

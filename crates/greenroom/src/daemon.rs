@@ -96,6 +96,10 @@ pub(crate) fn run(paths: Paths, compat: &[Compat], ready: impl FnOnce()) -> Resu
     config.carryon_compat |= compat.contains(&Compat::Carryon);
     config.ptywright.compat |= compat.contains(&Compat::Ptywright);
     let logs = log(&paths, &config)?;
+    for group in greenroom_pty::leave_session() {
+        let group = group.display();
+        tracing::warn!(%group, "the daemon shares the limits of the session it was started in");
+    }
     // A daemon started in a folder must not keep it from being unmounted.
     let _stays = std::env::set_current_dir("/");
     let open_files = greenroom_pty::raise_open_files().unwrap_or(0);
@@ -555,7 +559,7 @@ impl Daemon for Affairs {
     }
 }
 
-fn complaint(paths: &Paths, problems: &[Problem]) -> anyhow::Error {
+pub(crate) fn complaint(paths: &Paths, problems: &[Problem]) -> anyhow::Error {
     let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
     anyhow::anyhow!("`{}`: {}", paths.config.display(), lines.join("\n  "))
 }

@@ -233,7 +233,9 @@ async fn end_all(engine: &Engine) {
 
 fn options(folder: &Path, open_files: u64) -> Result<Options> {
     let paths = Paths::from_environment()?;
-    let config = Config::load(&paths.config).unwrap_or_default();
+    // Limits on sessions are in it, too: who means to have them is not to be without.
+    let config =
+        Config::load(&paths.config).map_err(|problems| daemon::complaint(&paths, &problems))?;
     let options = daemon::options(&paths, &config, open_files)?;
     let all = std::env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec()));
     Ok(Options {

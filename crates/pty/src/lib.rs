@@ -19,7 +19,7 @@ mod terminal;
 
 pub use family::{descendants, descendants_but};
 pub use group::Groups;
-pub use limits::{GroupError, Limits, Plan};
+pub use limits::{GroupError, Limits, PREFIX as GROUP_PREFIX, Plan, leave_session};
 pub use passing::{MAX_PASSED, recv_with_fds, send_with_fds};
 pub use process::{
     Reaped, adopt_orphans, close_inherited, kill, kill_group, raise_open_files, reap,

@@ -97,6 +97,9 @@ impl GroupError {
 const PROCESSES: &str = "pids";
 const MEMORY: &str = "memory";
 
+/// How the names of sessions' groups begin; 32 hexadecimal digits follow.
+pub const PREFIX: &str = "greenroom-";
+
 /// The group that those move to who are in a group that is to be divided; a service says it by
 /// `DelegateSubgroup`.
 const OURS: &str = "greenroom-daemon";
@@ -220,6 +223,31 @@ impl Plan {
         let limited = self.groups.iter().map(|group| group.0.clone());
         Ok(Groups::new(limited.chain(unlimited)))
     }
+}
+
+/// Leaves the groups of the session that a daemon was started in, if it was: it and what it makes are not
+/// to share that session's limits. Gives the groups that could not be left.
+#[must_use]
+pub fn leave_session() -> Vec<PathBuf> {
+    let found = Found::read(std::process::id());
+    let groups = [found.first(PROCESSES), found.first(MEMORY), found.second()];
+    groups.into_iter().flatten().filter(|group| !leave(group)).collect()
+}
+
+/// Moves this process to where the sessions' groups are. Says whether it is in no session's group.
+fn leave(group: &Path) -> bool {
+    let Some(outer) = group.ancestors().filter(|it| is_session(it)).last() else { return true };
+    let Some(base) = outer.parent() else { return false };
+    // A divided group of the second version takes nobody; who divided it has a place below it.
+    let places = [base.join(OURS), base.to_owned()];
+    places.iter().any(|place| fs::write(place.join(MEMBERS), "0").is_ok())
+}
+
+/// Whether a group was made for a session.
+fn is_session(group: &Path) -> bool {
+    let name = group.file_name().and_then(|it| it.to_str()).unwrap_or_default();
+    let id = name.strip_prefix(PREFIX).unwrap_or_default();
+    id.len() == 32 && id.bytes().all(|it| it.is_ascii_hexdigit())
 }
 
 fn first_settings(controller: &str, limits: Limits) -> Vec<Setting> {

@@ -74,6 +74,12 @@ pub(crate) struct Limits {
     max_memory: Option<u64>,
 }
 
+impl Limits {
+    fn are_asked(&self) -> bool {
+        [self.max_processes, self.max_memory].into_iter().flatten().any(|most| most > 0)
+    }
+}
+
 /// A session that is to be made.
 #[derive(Debug, Default)]
 pub(crate) struct Wanted {
@@ -94,6 +100,12 @@ impl Wanted {
         context: &Context<'_>,
         connection: &mut Connection,
     ) -> Result<Value> {
+        let knows_limits = connection.hello().capabilities.iter().any(|it| it == "limits");
+        if self.limits.are_asked() && !knows_limits {
+            // It would make the session without them.
+            return Err(Failure::usage("the daemon is older than limits on sessions")
+                .hint("restart it with `greenroom daemon restart`; sessions go on"));
+        }
         Ok(connection.call("session.create", &self.params(context)?)?)
     }
 

@@ -286,3 +286,73 @@ fn limits_come_from_the_configuration_and_a_session_may_have_its_own() {
     let text = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(text.contains("limits of sessions: as configured"), "{text}");
 }
+
+#[test]
+fn a_daemon_that_is_started_in_a_limited_session_has_no_share_in_its_limits() {
+    let sweep = Sweep::default();
+    if !can_be_had() {
+        return;
+    }
+    let (home, inner) = (home(), home());
+    let _daemon = home.start();
+    let mut connection = home.connect();
+    let params = json!({"name": "outer", "argv": ["sh"], "maxProcesses": FEW, "maxMemory": LITTLE});
+    let (session, groups) = limited(&home, &mut connection, &sweep, params);
+    let start = format!(
+        "env -i GREENROOM_HOME={} PATH=\"$PATH\" {} daemon start\n",
+        inner.path().display(),
+        env!("CARGO_BIN_EXE_greenroom")
+    );
+    call(&mut connection, "session.send", json!({"sessionId": "outer", "text": start}));
+    let started = RefCell::new(None);
+    eventually("the daemon in it answers", || {
+        *started.borrow_mut() = inner.try_connect().ok();
+        started.borrow().is_some()
+    });
+    let mut there = started.take().unwrap();
+    let daemon = there.hello().pid.unwrap();
+    let made = call(&mut there, "session.create", json!({"argv": ["sleep", "1000"]}));
+    for pid in [daemon, pid(&made, "holderPid"), pid(&made, "pid")] {
+        let within = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap();
+        for group in &groups {
+            let name = group.file_name().unwrap().to_str().unwrap();
+            assert!(!within.contains(name), "{pid} is in it: {within}");
+        }
+    }
+    call(&mut connection, "session.kill", json!({"sessionId": "outer", "graceMs": 0}));
+    wait_until_gone(&home, &session, &groups);
+    call(&mut there, "session.kill", json!({"sessionId": made["sessionId"], "graceMs": 0}));
+    assert!(inner.command(["daemon", "stop"]).output().unwrap().status.success());
+}
+
+#[test]
+fn the_groups_of_what_goes_on_without_its_session_go_with_it() {
+    let sweep = Sweep::default();
+    if !can_be_had() {
+        return;
+    }
+    let home = home();
+    let _daemon = home.start();
+    let mut connection = home.connect();
+    let params = json!({"name": "leaves", "argv": ["sh"], "maxProcesses": FEW});
+    let (session, groups) = limited(&home, &mut connection, &sweep, params);
+    let mut say = |text: &str| {
+        let said = json!({"sessionId": "leaves", "text": format!("{text}\n")});
+        call(&mut connection, "session.send", said);
+    };
+    say("setsid sh -c 'trap \"\" HUP; echo go''ing; exec sleep 1000' & ");
+    wait_for_text(&mut home.connect(), "leaves", "going");
+    say("exit");
+    wait_for_end(&mut connection, "leaves");
+    let left = groups.iter().flat_map(|group| members(group)).next().expect("it goes on");
+    eventually("the daemon has tried for a while", || {
+        let logs = home.command(["logs"]).output().unwrap();
+        String::from_utf8_lossy(&logs.stdout).contains("somebody is left")
+    });
+    rustix::process::kill_process(
+        rustix::process::Pid::from_raw(i32::try_from(left).unwrap()).unwrap(),
+        Signal::KILL,
+    )
+    .unwrap();
+    wait_until_gone(&home, &session, &groups);
+}

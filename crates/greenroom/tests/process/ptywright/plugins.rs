@@ -41,6 +41,7 @@ function M.predicate() while true do end end
 function M.unknown() return nobody.knows end
 function M.slow() for i = 1, 200000 do end return false end
 function M.never() return false end
+function M.settled(input) return (input.stable_ms or 0) > 300 end
 for _, name in ipairs({ "predicate", "unknown", "slow", "never" }) do
   M[name .. "_matcher"] = function() return ptywright.matcher.lua("harm", name) end
 end
@@ -117,6 +118,19 @@ fn a_predicate_that_never_ends_does_not_hold_and_the_wait_times_out() {
     type_in(&mut rpc, &echo, "this\n");
     wait_for(&mut rpc, &echo, "heard-this-");
     assert_eq!(rpc.answer(&waits).unwrap().unwrap_err()["code"], -32001);
+}
+
+#[test]
+fn a_predicate_is_asked_once_more_when_the_time_is_over() {
+    let home = home();
+    let (_server, mut rpc) = serve(&home);
+    let quiet = create(&mut rpc, "echo here; exec sleep 1000");
+    wait_for(&mut rpc, &quiet, "here");
+    // Nothing that is printed makes it hold: only the time does.
+    let lua = json!({"type": "lua", "value": {"plugin": "harm", "predicate": "settled"}});
+    let waited =
+        rpc.call("session.wait", &json!({"session": quiet, "matcher": lua, "timeout_ms": 1000}));
+    assert_eq!(waited["matched"], true);
 }
 
 #[test]

@@ -188,7 +188,7 @@ fn a_flood_of_wrong_tokens_is_put_off() {
     known.type_in("stty -echo; echo re''ady\n");
     known.until("ready");
     let before = process::fds(site.daemon.pid()).len();
-    let alone = echoes(&mut known, 0..count(50, 2_000));
+    let alone = echoes(&mut known, 0..count(50, 20_000));
     let lasts = Duration::from_secs(count(2, 10) as u64);
     let (begin, over) = (Instant::now(), AtomicBool::new(false));
     let ticks = process::cpu_ticks(site.daemon.pid());
