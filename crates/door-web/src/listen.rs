@@ -314,6 +314,8 @@ async fn first_byte(stream: &TcpStream) -> Option<u8> {
 fn http() -> http1::Builder {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(HEAD_BYTES);
+    // Who has said all they want to say may still listen.
+    http.half_close(true);
     http
 }
 

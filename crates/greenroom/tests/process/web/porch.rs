@@ -75,6 +75,19 @@ fn timeless(answer: &Answer) -> Vec<(String, String)> {
 }
 
 #[test]
+fn who_says_all_they_want_at_once_is_answered_by_the_porch_or_without() {
+    let site = Site::new();
+    let ask = || {
+        let mut stream = send(&site, request(&site.token).as_bytes());
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        first_answer(&mut stream).status
+    };
+    assert_eq!(ask(), 200);
+    crowd(&site, MANY);
+    assert_eq!(ask(), 200);
+}
+
+#[test]
 fn on_the_porch_only_a_wrong_secret_is_refused() {
     let site = Site::with("metrics = true\n");
     // Who is in already is answered by the daemon itself.
