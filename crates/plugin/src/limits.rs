@@ -17,7 +17,7 @@ pub const CPU_MAX: Duration = Duration::from_millis(60);
 
 /// How much of the processor a call has before its thread pauses for the first time: as much as what most
 /// plugins make of a large screen, so that they need not. Predicates pause from the beginning.
-pub(crate) const FIRST_RUN: Duration = Duration::from_millis(1);
+pub(crate) const FIRST_RUN: Duration = Duration::from_millis(2);
 
 /// How much it has from then on between two pauses: a fraction of what a key takes to its echo, for that may
 /// wait for it. Where the system shares the processor out among sessions first, it would not let the woken
