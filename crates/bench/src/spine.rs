@@ -23,6 +23,7 @@ mod others;
 mod ours;
 mod output;
 mod place;
+mod plain;
 mod processes;
 mod relay;
 mod repaint;

@@ -74,7 +74,7 @@ impl Tap {
     /// The terminal is gone.
     pub fn look(&mut self, stream: &mut Stream) -> io::Result<Option<Bytes>> {
         self.seen.clear();
-        let Some(at) = self.tap.peek(&mut self.seen)? else { return Ok(None) };
+        let Some(at) = self.tap.peek(stream.offset(), &mut self.seen)? else { return Ok(None) };
         let new = usize::try_from(stream.offset() - at).ok().filter(|_| at <= stream.offset());
         let Some(new) = new.and_then(|seen| self.seen.get(seen..)) else { return Ok(None) };
         let mut filter = Filter::new(STRICTEST);

@@ -217,7 +217,7 @@ impl Connection {
 
     /// Sends an answer.
     fn respond(&self, id: &Value, message: &[u8]) {
-        self.out.push(framed(id, message));
+        self.out.push_now(framed(id, message));
     }
 
     /// Answers a request in the very turn in which its answer came to be, if there is room for that; says
@@ -228,8 +228,16 @@ impl Connection {
             return false;
         }
         self.tell();
-        self.out.push_now(framed(id, &rpc::response(id, value)));
+        self.respond(id, &rpc::response(id, value));
+        self.give_way();
         true
+    }
+
+    /// Lets a client that waits for nothing else have its answer.
+    fn give_way(&self) {
+        if self.requests().is_empty() {
+            greenroom_door::give_way();
+        }
     }
 
     /// Cancels a request of this connection; false if it does not run.
@@ -441,6 +449,7 @@ fn request(connection: &Arc<Connection>, payload: &[u8], requests: &mut JoinSet<
         }
         connection.attaching.send_modify(|count| *count -= attaches);
         connection.requests().remove(&serial);
+        connection.give_way();
     });
 }
 

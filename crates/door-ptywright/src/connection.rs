@@ -330,6 +330,7 @@ impl Connection {
         }
         if let Some(id) = asked.answer() {
             self.out.push_now(self.framing().frame(answer.into_wire(id)));
+            greenroom_door::give_way();
         }
         None
     }

@@ -164,11 +164,12 @@ impl Shot {
     }
 }
 
-/// A text as JSON has it.
+/// A text as JSON has it, written in its place.
 fn push_text(out: &mut String, text: &str) {
-    out.push('"');
-    push_escaped(out, text);
-    out.push('"');
+    let mut bytes = std::mem::take(out).into_bytes();
+    // A text can always be written, and stays one.
+    let _ok = serde_json::to_writer(&mut bytes, text);
+    *out = String::from_utf8(bytes).unwrap_or_default();
 }
 
 /// What is between the quotes of a text.

@@ -14,5 +14,5 @@ mod socket;
 pub use accept::{Peer, Shutdown, serve};
 pub use folder::{FolderError, inner_folder, own_folder};
 pub use halves::{Reader, Writer, halves};
-pub use outgoing::Outgoing;
+pub use outgoing::{Outgoing, give_way};
 pub use socket::{BindError, bind};

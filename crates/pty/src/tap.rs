@@ -196,7 +196,7 @@ impl Place {
     fn show(&self, taken: &[u8]) {
         let mut recent = Vec::with_capacity(2 * RECENT);
         if taken.len() < RECENT {
-            self.shown(&mut recent);
+            self.shown(0, &mut recent);
         }
         recent.extend_from_slice(&taken[taken.len().saturating_sub(RECENT)..]);
         let recent = &recent[recent.len().saturating_sub(RECENT)..];
@@ -208,16 +208,21 @@ impl Place {
         self.recent.store(recent.len() as u64, Ordering::Relaxed);
     }
 
-    /// Appends the bytes that are shown, and says how many.
-    fn shown(&self, buffer: &mut Vec<u8>) -> usize {
+    /// Appends the bytes that are shown, but for as many words of those that begin before an offset as
+    /// can be left out, and says how many these are.
+    fn shown(&self, known: u64, buffer: &mut Vec<u8>) -> usize {
         let begin = buffer.len();
         let shown =
             usize::try_from(self.recent.load(Ordering::Relaxed)).map_or(0, |it| it.min(RECENT));
-        for word in &self.bytes[..shown.div_ceil(WORD)] {
+        let first = self.at.load(Ordering::Relaxed).saturating_sub(shown as u64);
+        let old = usize::try_from(known.saturating_sub(first)).map_or(shown, |it| it.min(shown));
+        let words = old / WORD..shown.div_ceil(WORD);
+        let count = shown - words.start * WORD;
+        for word in &self.bytes[words] {
             buffer.extend_from_slice(&word.load(Ordering::Relaxed).to_ne_bytes());
         }
-        buffer.truncate(begin + shown);
-        shown
+        buffer.truncate(begin + count);
+        count
     }
 }
 
@@ -260,11 +265,12 @@ impl Tap {
     }
 
     /// Appends what the children wrote last, and says at which offset that begins: what the owner has not
-    /// taken yet, and a little before it. Nothing, if the owner is taking it at this moment.
+    /// taken yet, and a little before it, for who did not know that before. Nothing, if the owner is taking
+    /// it at this moment.
     ///
     /// # Errors
     /// The terminal is gone, or the system is out of something.
-    pub fn peek(&mut self, buffer: &mut Vec<u8>) -> io::Result<Option<Offset>> {
+    pub fn peek(&mut self, known: Offset, buffer: &mut Vec<u8>) -> io::Result<Option<Offset>> {
         match pull(self.terminal.as_fd(), self.into.as_fd()) {
             // Perhaps somebody pulled just before.
             Ok(_) | Err(Errno::AGAIN) => {}
@@ -274,7 +280,7 @@ impl Tap {
         for _ in 0..PEEKS {
             let turn = place.turn.load(Ordering::Acquire);
             let at = place.at.load(Ordering::Relaxed);
-            let shown = place.shown(buffer);
+            let shown = place.shown(known.0, buffer);
             self.copy(buffer)?;
             fence(Ordering::SeqCst);
             if turn % 2 == 0 && place.turn.load(Ordering::Relaxed) == turn {
@@ -406,24 +412,24 @@ mod tests {
         let intake = Intake::new(&master, Offset(100)).unwrap();
         let mut tap = tap_of(&master, &intake);
         let mut seen = Vec::new();
-        assert_eq!(tap.peek(&mut seen).unwrap(), None);
+        assert_eq!(tap.peek(Offset::START, &mut seen).unwrap(), None);
         rustix::io::write(&slave, b"one").unwrap();
-        assert_eq!(tap.peek(&mut seen).unwrap(), Some(Offset(100)));
+        assert_eq!(tap.peek(Offset::START, &mut seen).unwrap(), Some(Offset(100)));
         assert_eq!(seen, b"one");
         rustix::io::write(&slave, b" two").unwrap();
         seen.clear();
-        assert_eq!(tap.peek(&mut seen).unwrap(), Some(Offset(100)));
+        assert_eq!(tap.peek(Offset::START, &mut seen).unwrap(), Some(Offset(100)));
         assert_eq!(seen, b"one two");
         let mut log = Vec::with_capacity(64);
         assert_eq!(intake.read(&master, &mut log).unwrap(), 7);
         assert_eq!(log, b"one two");
         rustix::io::write(&slave, b"!").unwrap();
         seen.clear();
-        assert_eq!(tap.peek(&mut seen).unwrap(), Some(Offset(100)));
+        assert_eq!(tap.peek(Offset::START, &mut seen).unwrap(), Some(Offset(100)));
         assert_eq!(seen, b"one two!", "what was taken out last is shown, too");
         assert_eq!(intake.read(&master, &mut log).unwrap(), 1);
         seen.clear();
-        assert_eq!(tap.peek(&mut seen).unwrap(), Some(Offset(100)));
+        assert_eq!(tap.peek(Offset::START, &mut seen).unwrap(), Some(Offset(100)));
         assert_eq!(seen, b"one two!", "and what was taken out before that");
         drop(slave);
         assert_eq!(intake.read(&master, &mut log).unwrap(), 0);
@@ -445,10 +451,18 @@ mod tests {
                 intake.read(&master, &mut log).unwrap();
             }
             let mut seen = Vec::new();
-            let at = tap.peek(&mut seen).unwrap().unwrap();
+            let at = tap.peek(Offset::START, &mut seen).unwrap().unwrap();
             let from = printed.len().saturating_sub(RECENT);
             assert_eq!(at, Offset(from as u64));
             assert!(seen == printed[from..], "after {length}");
+            // Who knows the beginning is spared most of it, and misses nothing.
+            for known in [0, from, from + 5, printed.len() - 1, printed.len()] {
+                seen.clear();
+                let at = tap.peek(Offset(known as u64), &mut seen).unwrap();
+                let at = at.map_or(printed.len(), |at| at.0 as usize);
+                assert!(seen == printed[at..] && at <= known.max(from), "{known} after {length}");
+                assert!(known.max(from) - at < WORD);
+            }
         }
     }
 
@@ -474,7 +488,7 @@ mod tests {
                     let mut seen = Vec::new();
                     loop {
                         seen.clear();
-                        let Ok(at) = tap.peek(&mut seen) else { return };
+                        let Ok(at) = tap.peek(Offset::START, &mut seen) else { return };
                         let at = at.map_or(0, |it| it.0 as usize);
                         assert!(seen.is_empty() || all[at..at + seen.len()] == seen[..], "{at}");
                         if tap.place.get().at.load(Ordering::Acquire) == BYTES as u64 {

@@ -1,26 +1,26 @@
 //! From a program printing a line until whoever waited for it knows.
 //!
 //! A shell in the session prints every line it is sent through a pipe; the clock starts with the
-//! sending, for everybody. Ours waits with `session.wait`, tmux's client in control mode for
-//! `%output`, the bare reader for the bytes.
+//! sending, for everybody. Ours waits with `session.wait` and asks for no screen with the answer, tmux's
+//! client in control mode for `%output`, the bare reader for the bytes.
 
 use std::cell::Cell;
 use std::thread;
 use std::time::Instant;
 
 use anyhow::Result;
-use greenroom_client::Connection;
 use greenroom_model::Size;
+use serde_json::json;
 
 use super::Spine;
 use super::control::Control;
 use super::fifo::Fifo;
-use super::ours::{answer, begin_wait};
+use super::plain::Plain;
 use super::row::{Bar, Row, Unit};
 use super::scripts::repeat;
 use super::terminal::Terminal;
 use super::turns;
-use super::wait::REST;
+use super::wait::{PATIENCE, REST};
 
 /// Lines in a turn.
 const LINES: usize = 20;
@@ -33,8 +33,8 @@ pub(super) fn measure(spine: &Spine<'_>) -> Result<Vec<Row>> {
     let (to_bare, to_ours, to_tmux) = (pipe("bare")?, pipe("ours")?, pipe("tmux")?);
     let size = Size::DEFAULT;
     let terminal = spine.place.terminal(size, &repeat(&to_bare))?;
-    let mut connection = ours.connect()?;
-    ours.create(&mut connection, NAME, &repeat(&to_ours), size)?;
+    ours.create(&mut ours.connect()?, NAME, &repeat(&to_ours), size)?;
+    let mut plain = Plain::connect(&ours.native())?;
     tmux.create(NAME, &repeat(&to_tmux), size)?;
     let mut control = tmux.control(NAME)?;
     let count = Cell::new(0);
@@ -45,10 +45,10 @@ pub(super) fn measure(spine: &Spine<'_>) -> Result<Vec<Row>> {
     };
     // Everybody's program has printed once before anything is timed.
     by_bare(&terminal, &to_bare, &next(0))?;
-    by_ours(&mut connection, &to_ours, &next(0))?;
+    by_ours(&mut plain, &to_ours, &next(0))?;
     by_tmux(&mut control, &to_tmux, &next(0))?;
     let mut bare = |it: String| by_bare(&terminal, &to_bare, &it);
-    let mut ours = |it: String| by_ours(&mut connection, &to_ours, &it);
+    let mut ours = |it: String| by_ours(&mut plain, &to_ours, &it);
     let mut tmux = |it: String| by_tmux(&mut control, &to_tmux, &it);
     let samples = turns::take(
         spine.choose(50, 10),
@@ -77,12 +77,17 @@ fn by_bare(terminal: &Terminal, pipe: &Fifo, line: &str) -> Result<f64> {
     Ok(end.duration_since(begin).as_secs_f64())
 }
 
-fn by_ours(connection: &mut Connection, pipe: &Fifo, line: &str) -> Result<f64> {
-    let wait = begin_wait(connection, NAME, line, None)?;
+fn by_ours(plain: &mut Plain, pipe: &Fifo, line: &str) -> Result<f64> {
+    let timeout = PATIENCE.as_millis() as u64;
+    let (matcher, screen) = (json!({"text": line}), false);
+    let params = json!({
+        "sessionId": NAME, "for": matcher, "screen": screen, "timeoutMs": timeout,
+    });
+    let wait = plain.start("session.wait", &params)?;
     thread::sleep(REST);
     let begin = Instant::now();
     pipe.tell(line)?;
-    answer(connection, wait)?;
+    plain.answer(wait)?;
     Ok(begin.elapsed().as_secs_f64())
 }
 

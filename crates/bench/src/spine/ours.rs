@@ -61,6 +61,11 @@ impl<'a> Ours<'a> {
         &self.home
     }
 
+    /// Where the daemon speaks its own protocol.
+    pub(crate) fn native(&self) -> PathBuf {
+        self.home.join("run/greenroom.sock")
+    }
+
     /// Where the daemon speaks the ptywright protocol.
     pub(crate) fn ptywright(&self) -> PathBuf {
         self.home.join("run/ptywright.sock")
@@ -72,7 +77,7 @@ impl<'a> Ours<'a> {
             kind: "bench".to_owned(),
             name: "bench".to_owned(),
         };
-        let endpoint = Endpoint::new(self.home.join("run/greenroom.sock"));
+        let endpoint = Endpoint::new(self.native());
         endpoint.connect(&identity).context("connecting to the daemon")
     }
 
@@ -119,20 +124,11 @@ pub(crate) fn kill(connection: &mut Connection, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Begins to wait for a text on the screen or, with `None`, in the output that is to come.
-pub(crate) fn begin_wait(
-    connection: &mut Connection,
-    name: &str,
-    text: &str,
-    place: Option<&str>,
-) -> Result<u64> {
-    let mut matcher = json!({"text": text});
-    let mut params = json!({"sessionId": name, "timeoutMs": PATIENCE.as_millis() as u64});
-    if let Some(place) = place {
-        matcher["in"] = place.into();
-        params["after"] = 0.into();
-    }
-    params["for"] = matcher;
+/// Begins to wait for a text on the screen.
+pub(crate) fn begin_wait(connection: &mut Connection, name: &str, text: &str) -> Result<u64> {
+    let timeout = PATIENCE.as_millis() as u64;
+    let matcher = json!({"text": text, "in": "screen"});
+    let params = json!({"sessionId": name, "for": matcher, "after": 0, "timeoutMs": timeout});
     Ok(connection.start("session.wait", &params)?)
 }
 

@@ -137,7 +137,7 @@ impl<'a> Job<'a> {
         ours.create(&mut connection, NAME, &self.script(), Size::DEFAULT)?;
         self.done.hear(PATIENCE)?;
         let marker = Self::marker();
-        let wait = begin_wait(&mut connection, NAME, &marker, Some("screen"))?;
+        let wait = begin_wait(&mut connection, NAME, &marker)?;
         let attach = || ours.attach(NAME, Size::DEFAULT);
         let (begin, end) = self.print(&marker, audience, attach, || {
             answer(&mut connection, wait).map(drop)?;

@@ -75,7 +75,8 @@ impl Wait {
     fn wait(&self, context: &Context<'_>, matcher: &Value) -> Result<Value> {
         let deadline = self.timeout.map(|it| Instant::now() + it.min(FOREVER));
         loop {
-            let mut params = json!({"sessionId": self.session, "for": matcher});
+            let screen = context.output.is_json();
+            let mut params = json!({"sessionId": self.session, "for": matcher, "screen": screen});
             let mut patience = FOREVER;
             if let Some(deadline) = deadline {
                 let left = deadline.saturating_duration_since(Instant::now());

@@ -22,10 +22,11 @@ pub(super) async fn wait(it: Arc<Connection>, params: Params) -> Result<Answer, 
     let matcher = from_wire(wanted, 0)?;
     let timeout = params.number("timeoutMs").map(Duration::from_millis);
     let after = params.offset("after");
+    let shows = params.0.get("screen").is_none_or(|it| it != false);
     // Not kept by a wait that nobody waits for any more.
     let (connection, asked) = (Arc::downgrade(&it), params.1);
     let answer_now = move |waited: &Waited, scene: Scene<'_>| {
-        let matched = Matched::of(waited, scene);
+        let matched = Matched::of(waited, scene, shows);
         let told = connection.upgrade().is_some_and(|it| it.answer_now(&asked, &matched));
         if told { Ok(Value::Null) } else { serde_json::to_value(&matched) }
     };
@@ -42,7 +43,8 @@ struct Matched<'a> {
     index: Option<usize>,
     matched: bool,
     offset: u64,
-    screen: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    screen: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     signal: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,7 +52,7 @@ struct Matched<'a> {
 }
 
 impl<'a> Matched<'a> {
-    fn of(waited: &'a Waited, scene: Scene<'a>) -> Matched<'a> {
+    fn of(waited: &'a Waited, scene: Scene<'a>, shows: bool) -> Matched<'a> {
         let (code, signal) = match waited.ended {
             Some(ExitStatus::Code(code)) => (Some(code), None),
             Some(ExitStatus::Signal(signal)) => (None, Some(signal)),
@@ -61,7 +63,7 @@ impl<'a> Matched<'a> {
             index: waited.outcome.index(),
             matched: true,
             offset: waited.offset.0,
-            screen: scene.text(),
+            screen: shows.then(|| scene.text()),
             signal,
             text: waited.outcome.text(),
         }

@@ -94,7 +94,7 @@ impl Session {
         let Some(watched) = &mut self.ahead.watched else { return Ok(()) };
         self.ahead.pulls += 1;
         let mut bytes = Vec::with_capacity(FEW);
-        match watched.get_mut().peek(&mut bytes) {
+        match watched.get_mut().peek(self.received, &mut bytes) {
             Ok(Some(at)) if at <= self.received => self.output(at, Bytes::from(bytes)),
             // Something is missing before it, which is on its way.
             Ok(_) => Ok(()),

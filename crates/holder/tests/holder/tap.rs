@@ -17,7 +17,7 @@ fn what_somebody_saw_is_of_the_past_to_the_next_daemon() {
     assert_eq!(tap.type_in(b"x").unwrap(), 1);
     eventually("a key's echo is seen by who typed it", || {
         seen.clear();
-        at = tap.peek(&mut seen).unwrap().unwrap_or_default();
+        at = tap.peek(Offset::START, &mut seen).unwrap().unwrap_or_default();
         seen.ends_with(b"x")
     });
     let mut next = holder.connect();
@@ -46,7 +46,7 @@ fn every_byte_once_while_others_pull() {
             while !over.load(Ordering::Acquire) {
                 seen.clear();
                 // At the end the terminal is gone.
-                let Ok(Some(Offset(at))) = tap.peek(&mut seen) else { continue };
+                let Ok(Some(Offset(at))) = tap.peek(Offset::START, &mut seen) else { continue };
                 let at = at as usize;
                 assert!(expected.get(at..at + seen.len()) == Some(&seen[..]), "{at}");
             }
@@ -77,7 +77,7 @@ fn echo(tap: &mut Tap, text: &str) -> Offset {
     let (mut seen, mut end) = (Vec::new(), Offset::START);
     eventually("the echo is seen", || {
         seen.clear();
-        end = tap.peek(&mut seen).unwrap().unwrap_or_default() + seen.len() as u64;
+        end = tap.peek(Offset::START, &mut seen).unwrap().unwrap_or_default() + seen.len() as u64;
         seen.ends_with(text.as_bytes())
     });
     end
