@@ -165,6 +165,10 @@ impl AsyncWrite for Writer {
 /// Writes what a socket takes without waiting.
 pub(crate) fn send(socket: &OwnedFd, pieces: &[IoSlice<'_>]) -> Result<usize, Errno> {
     let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+    // Most answers are one piece, which is a shorter call.
+    if let [piece] = pieces {
+        return rustix::net::send(socket, piece, flags);
+    }
     rustix::net::sendmsg(socket, pieces, &mut SendAncillaryBuffer::default(), flags)
 }
 

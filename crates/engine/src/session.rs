@@ -313,16 +313,24 @@ impl Session {
                 None => std::future::pending().await,
             }
         };
-        tokio::select! {
-            count = inbox.recv_many(turn, TURN_MAX), if caught_up => {
-                if count == 0 { Wake::Stop } else { Wake::Asked }
+        let Session { link, ahead, keyboard, viewers, eager, .. } = self;
+        let all = async {
+            tokio::select! {
+                count = inbox.recv_many(turn, TURN_MAX), if caught_up => {
+                    if count == 0 { Wake::Stop } else { Wake::Asked }
+                }
+                _ = link.ready(reading) => Wake::Link,
+                () = keyboard.writable() => Wake::Keyboard,
+                () = viewers.drained() => Wake::Time,
+                () = moment(eager) => Wake::Time,
+                () = time => Wake::Time,
             }
-            _ = self.link.ready(reading) => Wake::Link,
-            () = self.ahead.readable(), if reading => Wake::Ahead,
-            () = self.keyboard.writable() => Wake::Keyboard,
-            () = self.viewers.drained() => Wake::Time,
-            () = moment(&mut self.eager) => Wake::Time,
-            () = time => Wake::Time,
+        };
+        tokio::select! {
+            // Somebody waits for this, and it comes a few times before it is left to the holder again.
+            biased;
+            () = ahead.readable(), if reading => Wake::Ahead,
+            wake = all => wake,
         }
     }
 

@@ -83,11 +83,11 @@ fn by_ours(plain: &mut Plain, pipe: &Fifo, line: &str) -> Result<f64> {
     let params = json!({
         "sessionId": NAME, "for": matcher, "screen": screen, "timeoutMs": timeout,
     });
-    let wait = plain.start("session.wait", &params)?;
+    plain.start("session.wait", &params)?;
     thread::sleep(REST);
     let begin = Instant::now();
     pipe.tell(line)?;
-    plain.answer(wait)?;
+    plain.answer()?;
     Ok(begin.elapsed().as_secs_f64())
 }
 

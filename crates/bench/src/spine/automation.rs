@@ -131,11 +131,11 @@ fn waits(spine: &Spine<'_>, wright: &mut Wright) -> Result<Vec<Row>> {
 }
 
 fn by_ours(wright: &mut Wright, session: &str, pipe: &Fifo, line: &str) -> Result<f64> {
-    let id = wright.start("session.wait", &wait(session, &contains(line)))?;
+    wright.start("session.wait", &wait(session, &contains(line)))?;
     thread::sleep(REST);
     let begin = Instant::now();
     pipe.tell(line)?;
-    wright.answer(id)?;
+    wright.answer()?;
     Ok(begin.elapsed().as_secs_f64())
 }
 
@@ -177,8 +177,8 @@ fn snapshots(spine: &Spine<'_>, wright: &mut Wright) -> Result<Vec<Row>> {
     let ask = |wright: &mut Wright, cells: bool| -> Result<f64> {
         let params = json!({"session": session, "cells": cells});
         let begin = Instant::now();
-        let id = wright.start("session.snapshot", &params)?;
-        wright.answer(id)?;
+        wright.start("session.snapshot", &params)?;
+        wright.answer()?;
         Ok(begin.elapsed().as_secs_f64())
     };
     let mut taken = [Vec::new(), Vec::new()];
@@ -205,8 +205,8 @@ fn snapshots(spine: &Spine<'_>, wright: &mut Wright) -> Result<Vec<Row>> {
     let mut looks = Vec::new();
     for _ in 0..spine.choose(400, 100) {
         let begin = Instant::now();
-        let id = wright.start("adapter.state", &adapter)?;
-        wright.answer(id)?;
+        wright.start("adapter.state", &adapter)?;
+        wright.answer()?;
         looks.push(begin.elapsed().as_secs_f64());
     }
     looks.sort_unstable_by(f64::total_cmp);

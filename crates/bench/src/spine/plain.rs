@@ -10,8 +10,6 @@ use bytes::Bytes;
 use greenroom_frame::binary::{FrameDecoder, encode, kind};
 use serde_json::{Value, json};
 
-use super::wait::PATIENCE;
-
 /// As much as is read at once by our own client.
 const READ: usize = 208 << 10;
 
@@ -21,32 +19,33 @@ pub(crate) struct Plain {
     decoder: FrameDecoder,
     scratch: Box<[u8]>,
     last: u64,
+    /// How the answer begins that is waited for.
+    begin: String,
 }
 
 impl Plain {
     pub(crate) fn connect(socket: &Path) -> Result<Plain> {
         let stream = UnixStream::connect(socket).context("connecting to the daemon")?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        let scratch = vec![0; READ].into_boxed_slice();
-        Ok(Plain { stream, decoder: FrameDecoder::default(), scratch, last: 0 })
+        let (decoder, scratch) = (FrameDecoder::default(), vec![0; READ].into_boxed_slice());
+        Ok(Plain { stream, decoder, scratch, last: 0, begin: String::new() })
     }
 
     /// Asks something.
-    pub(crate) fn start(&mut self, method: &str, params: &Value) -> Result<u64> {
+    pub(crate) fn start(&mut self, method: &str, params: &Value) -> Result<()> {
         self.last += 1;
+        self.begin = format!(r#"{{"jsonrpc":"2.0","id":{},"#, self.last);
         let request =
             json!({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params});
         let frame = encode(kind::JSON_RPC, "", request.to_string().as_bytes())?;
-        self.stream.write_all(&frame)?;
-        Ok(self.last)
+        Ok(self.stream.write_all(&frame)?)
     }
 
-    /// Waits for an answer.
-    pub(crate) fn answer(&mut self, id: u64) -> Result<Bytes> {
-        let begin = format!(r#"{{"jsonrpc":"2.0","id":{id},"#);
+    /// Waits for the answer to what was asked last. The daemon has a time-out of its own.
+    pub(crate) fn answer(&mut self) -> Result<Bytes> {
         loop {
             while let Some(frame) = self.decoder.next()? {
-                let Some(rest) = frame.payload.strip_prefix(begin.as_bytes()) else { continue };
+                let rest = frame.payload.strip_prefix(self.begin.as_bytes());
+                let Some(rest) = rest else { continue };
                 if !rest.starts_with(br#""result""#) {
                     bail!("the daemon refused: {}", String::from_utf8_lossy(rest));
                 }

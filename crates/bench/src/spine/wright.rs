@@ -7,44 +7,44 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 
-use super::wait::PATIENCE;
-
 /// A connection.
 pub(crate) struct Wright {
     stream: BufReader<UnixStream>,
     last: u64,
+    /// How the answer begins that is waited for.
+    begin: String,
     line: Vec<u8>,
 }
 
 impl Wright {
     pub(crate) fn connect(socket: &Path) -> Result<Wright> {
         let stream = UnixStream::connect(socket).context("connecting to the ptywright door")?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        Ok(Wright { stream: BufReader::with_capacity(1 << 20, stream), last: 0, line: Vec::new() })
+        let stream = BufReader::with_capacity(1 << 20, stream);
+        Ok(Wright { stream, last: 0, begin: String::new(), line: Vec::new() })
     }
 
     /// Asks something.
-    pub(crate) fn start(&mut self, method: &str, params: &Value) -> Result<u64> {
+    pub(crate) fn start(&mut self, method: &str, params: &Value) -> Result<()> {
         self.last += 1;
+        self.begin = format!(r#"{{"jsonrpc":"2.0","id":{},"#, self.last);
         let request =
             json!({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params});
-        self.stream.get_mut().write_all(format!("{request}\n").as_bytes())?;
-        Ok(self.last)
+        Ok(self.stream.get_mut().write_all(format!("{request}\n").as_bytes())?)
     }
 
-    /// Waits for an answer, and leaves it as it came.
-    pub(crate) fn answer(&mut self, id: u64) -> Result<&[u8]> {
-        let begin = format!(r#"{{"jsonrpc":"2.0","id":{id},"#);
+    /// Waits for the answer to what was asked last, and leaves it as it came. The daemon has a time-out of
+    /// its own.
+    pub(crate) fn answer(&mut self) -> Result<&[u8]> {
         loop {
             self.line.clear();
             if self.stream.read_until(b'\n', &mut self.line)? == 0 {
                 bail!("the daemon hung up");
             }
-            if self.line.starts_with(begin.as_bytes()) {
+            if self.line.starts_with(self.begin.as_bytes()) {
                 break;
             }
         }
-        let rest = &self.line[begin.len()..];
+        let rest = &self.line[self.begin.len()..];
         if !rest.starts_with(br#""result""#) {
             bail!("the daemon refused: {}", String::from_utf8_lossy(rest));
         }
@@ -53,8 +53,8 @@ impl Wright {
 
     /// Asks, and reads the answer.
     pub(crate) fn call(&mut self, method: &str, params: &Value) -> Result<Value> {
-        let id = self.start(method, params)?;
-        let answer: Value = serde_json::from_slice(self.answer(id)?)?;
+        self.start(method, params)?;
+        let answer: Value = serde_json::from_slice(self.answer()?)?;
         Ok(answer["result"].clone())
     }
 }
