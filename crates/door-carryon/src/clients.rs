@@ -97,10 +97,12 @@ impl Clients {
         self.count_foreign();
     }
 
-    /// The connection of a process that came last.
+    /// The connection of a process that came last; not one that speaks our own protocol, whose client is not
+    /// at a session's socket.
     pub(crate) fn of_process(&self, pid: u64) -> Option<(ClientId, Client)> {
         let all = self.all();
-        let found = all.iter().rev().find(|(_, it)| it.pid == pid && pid != 0 && !it.at_session);
+        let fits = |it: &Client| it.pid == pid && pid != 0 && !it.at_session && !it.native;
+        let found = all.iter().rev().find(|(_, it)| fits(it));
         found.map(|(id, client)| (*id, client.clone()))
     }
 
