@@ -233,9 +233,9 @@ impl Connection {
         true
     }
 
-    /// Lets a client that waits for nothing else have its answer.
+    /// Lets a client that waits for nothing else have the answer it was sent.
     fn give_way(&self) {
-        if self.requests().is_empty() {
+        if self.out.is_empty() && self.requests().is_empty() {
             greenroom_door::give_way();
         }
     }
@@ -275,7 +275,10 @@ async fn read(connection: Arc<Connection>, mut socket: Reader) {
                     while requests.len() >= MAX_REQUESTS {
                         requests.join_next().await;
                     }
-                    request(&connection, &frame.payload, &mut requests);
+                    match rpc::Request::from_wire(&frame.payload) {
+                        Ok(asked) => request(&connection, asked, &mut requests),
+                        Err(_) => refuse(&connection).await,
+                    }
                 }
                 Ok(Some(frame)) => hands.give(&connection, frame).await,
                 Ok(None) => break,
@@ -416,16 +419,15 @@ async fn resize(connection: &Connection, frame: &Frame) {
     }
 }
 
+/// Answers what is no request. Who does not read the answers is not read any more.
+async fn refuse(connection: &Connection) {
+    connection.out.room().await;
+    let answer = rpc::error(&Value::Null, rpc::PARSE_ERROR, "Parse error", &Value::Null);
+    connection.respond(&Value::Null, &answer);
+}
+
 /// Starts a request.
-fn request(connection: &Arc<Connection>, payload: &[u8], requests: &mut JoinSet<()>) {
-    let request = match rpc::Request::from_wire(payload) {
-        Ok(request) => request,
-        Err(_) => {
-            let (code, text) = (rpc::PARSE_ERROR, "Parse error");
-            let answer = rpc::error(&Value::Null, code, text, &Value::Null);
-            return connection.respond(&Value::Null, &answer);
-        }
-    };
+fn request(connection: &Arc<Connection>, request: rpc::Request, requests: &mut JoinSet<()>) {
     let connection = Arc::clone(connection);
     let id = request.id.unwrap_or_default();
     let cancel = Arc::new(Notify::new());
@@ -444,12 +446,14 @@ fn request(connection: &Arc<Connection>, payload: &[u8], requests: &mut JoinSet<
             () = cancel.notified() => Err(RpcError::cancelled()),
         };
         connection.out.room().await;
-        if connection.requests().contains_key(&serial) {
+        let is_open = connection.requests().remove(&serial).is_some();
+        if is_open {
             answer(&connection, &asked.id, result);
         }
         connection.attaching.send_modify(|count| *count -= attaches);
-        connection.requests().remove(&serial);
-        connection.give_way();
+        if is_open {
+            connection.give_way();
+        }
     });
 }
 

@@ -117,6 +117,11 @@ impl Outgoing {
         }
     }
 
+    /// Whether the socket has taken everything.
+    pub fn is_empty(&self) -> bool {
+        self.queue().bytes == 0
+    }
+
     /// Whether there is room.
     pub fn has_room(&self) -> bool {
         let queue = self.queue();

@@ -327,7 +327,8 @@ impl Session {
             }
         };
         tokio::select! {
-            // Somebody waits for this, and it comes a few times before it is left to the holder again.
+            // Somebody waits for this. It is never always ready: a flood, and a terminal that has nothing, are
+            // left to the holder.
             biased;
             () = ahead.readable(), if reading => Wake::Ahead,
             wake = all => wake,

@@ -10,6 +10,8 @@ use bytes::Bytes;
 use greenroom_frame::binary::{FrameDecoder, encode, kind};
 use serde_json::{Value, json};
 
+use super::wait::PATIENCE;
+
 /// As much as is read at once by our own client.
 const READ: usize = 208 << 10;
 
@@ -26,6 +28,7 @@ pub(crate) struct Plain {
 impl Plain {
     pub(crate) fn connect(socket: &Path) -> Result<Plain> {
         let stream = UnixStream::connect(socket).context("connecting to the daemon")?;
+        stream.set_read_timeout(Some(PATIENCE))?;
         let (decoder, scratch) = (FrameDecoder::default(), vec![0; READ].into_boxed_slice());
         Ok(Plain { stream, decoder, scratch, last: 0, begin: String::new() })
     }
@@ -40,7 +43,7 @@ impl Plain {
         Ok(self.stream.write_all(&frame)?)
     }
 
-    /// Waits for the answer to what was asked last. The daemon has a time-out of its own.
+    /// Waits for the answer to what was asked last.
     pub(crate) fn answer(&mut self) -> Result<Bytes> {
         loop {
             while let Some(frame) = self.decoder.next()? {

@@ -7,6 +7,8 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 
+use super::wait::PATIENCE;
+
 /// A connection.
 pub(crate) struct Wright {
     stream: BufReader<UnixStream>,
@@ -19,6 +21,7 @@ pub(crate) struct Wright {
 impl Wright {
     pub(crate) fn connect(socket: &Path) -> Result<Wright> {
         let stream = UnixStream::connect(socket).context("connecting to the ptywright door")?;
+        stream.set_read_timeout(Some(PATIENCE))?;
         let stream = BufReader::with_capacity(1 << 20, stream);
         Ok(Wright { stream, last: 0, begin: String::new(), line: Vec::new() })
     }
@@ -32,8 +35,7 @@ impl Wright {
         Ok(self.stream.get_mut().write_all(format!("{request}\n").as_bytes())?)
     }
 
-    /// Waits for the answer to what was asked last, and leaves it as it came. The daemon has a time-out of
-    /// its own.
+    /// Waits for the answer to what was asked last, and leaves it as it came.
     pub(crate) fn answer(&mut self) -> Result<&[u8]> {
         loop {
             self.line.clear();

@@ -35,6 +35,11 @@ const LINGER: Duration = Duration::from_millis(10);
 /// How often something may be seen meanwhile: the pipe has sixteen places as a rule, one for each time.
 const MAX_PULLS: usize = 8;
 
+/// How many looks in a row may bring nothing new before the holder is left alone with it for a while. One
+/// happens when somebody else was faster; a terminal that is gone, with a pipe that takes no more, is
+/// always ready and never has anything.
+const MAX_VAIN: usize = 4;
+
 /// The terminal, for who waits.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
@@ -42,9 +47,11 @@ pub(super) struct Ahead {
     watched: Option<AsyncFd<Tap>>,
     /// How often it had something that the holder was not told of.
     pulls: usize,
+    /// How many looks in a row brought nothing new.
+    vain: usize,
     /// When to tell the holder.
     tell: Option<Instant>,
-    /// When there was more than a little.
+    /// When there was more than a little, or looking was in vain.
     flooded: Option<Instant>,
     /// The terminal is.
     gone: bool,
@@ -67,7 +74,7 @@ impl Ahead {
 
     /// The terminal is not looked at any more.
     pub(super) fn stop(&mut self) {
-        (self.watched, self.pulls, self.tell) = (None, 0, None);
+        (self.watched, self.pulls, self.vain, self.tell) = (None, 0, 0, None);
     }
 
     /// When to tell the holder what was seen.
@@ -93,19 +100,23 @@ impl Session {
     pub(super) fn look_ahead(&mut self) -> Result<(), LinkError> {
         let Some(watched) = &mut self.ahead.watched else { return Ok(()) };
         self.ahead.pulls += 1;
-        let mut bytes = Vec::with_capacity(FEW);
-        match watched.get_mut().peek(self.received, &mut bytes) {
-            Ok(Some(at)) if at <= self.received => self.output(at, Bytes::from(bytes)),
+        let (mut bytes, before) = (Vec::with_capacity(FEW), self.received);
+        match watched.get_mut().peek(before, &mut bytes) {
+            Ok(Some(at)) if at <= before => self.output(at, Bytes::from(bytes))?,
             // Something is missing before it, which is on its way.
-            Ok(_) => Ok(()),
+            Ok(_) => {}
             Err(error) => {
                 // If the terminal is gone, how it ended is the holder's to say. Else the system is out of
                 // something.
                 self.ahead.gone = error.raw_os_error() == Some(Errno::IO.raw_os_error());
-                self.ahead.flooded = Some(self.turned);
-                Ok(())
+                self.ahead.flooded = Some(Instant::now());
             }
         }
+        self.ahead.vain = if self.received > before { 0 } else { self.ahead.vain + 1 };
+        if self.ahead.vain == MAX_VAIN {
+            self.ahead.flooded = Some(Instant::now());
+        }
+        Ok(())
     }
 
     /// Decides whether to look ahead for what comes next, and tells the holder when that concerns it. Last

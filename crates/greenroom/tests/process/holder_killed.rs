@@ -80,6 +80,29 @@ fn who_waits_is_told_at_once_that_the_holder_was_killed() {
 }
 
 #[test]
+fn a_terminal_that_is_gone_while_its_pipe_is_full_holds_up_nobody() {
+    let home = home();
+    let _daemon = home.start();
+    let mut connection = home.connect();
+    // It answers once, and later prints more pieces than a pipe has places.
+    let script = "stty -echo; read line; echo answer-to-${line#question-}; read go; \
+                  for number in $(seq 40); do echo $number; sleep 0.01; done";
+    let victim = create(&mut connection, "victim", script);
+    assert_answers(&mut connection, "victim", 0);
+    let wait = json!({"sessionId": "victim", "for": {"text": "never"}, "timeoutMs": 60_000});
+    connection.start("session.wait", &wait).unwrap();
+    call(&mut connection, "session.read", json!({"sessionId": "victim"}));
+    // Nobody takes anything out of the pipe any more.
+    process::kill(pid(&victim, "holderPid"), Signal::STOP);
+    enter(&mut connection, "victim");
+    eventually("the program has ended", || process::state(pid(&victim, "pid")) == Some('Z'));
+    process::kill(pid(&victim, "holderPid"), Signal::KILL);
+    let told = note(&mut connection, "session.ended", victim["sessionId"].as_str().unwrap());
+    assert_eq!(told["reason"], "lost");
+    call(&mut home.connect(), "session.list", json!({}));
+}
+
+#[test]
 fn a_lost_session_stays_lost_for_the_next_daemon() {
     let home = home();
     let mut daemon = home.start();
