@@ -207,18 +207,22 @@ struct Wait {
     matcher: Value,
     #[serde(default)]
     timeout_ms: Option<u64>,
+    /// Whether the screen and the end of the transcript come with the answer.
+    #[serde(default)]
+    evidence: Option<bool>,
 }
 
 pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let policy = params.read::<Wish>()?.policy()?;
-    let Wait { session, matcher, timeout_ms } = params.read()?;
+    let Wait { session, matcher, timeout_ms, evidence } = params.read()?;
     let door = &it.door;
     let id = door.session(&session)?;
     let tree = Tree::from_wire(&matcher)?;
-    let evidence = Evidence {
+    let wanted: Wanted = params.read()?;
+    let told = Told {
         began: Instant::now(),
         policy: policy.clone(),
-        wanted: params.read()?,
+        evidence: evidence.unwrap_or(true).then_some(wanted),
         wait_id: params.named.id().map(str::to_owned),
         pixels: door.sessions.pixels(id),
     };
@@ -227,9 +231,9 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
     // Not kept by a wait that nobody waits for any more.
     let (connection, asked) = (Arc::downgrade(it), params.asked.clone());
     let waiting = door.wait(id, &tree, timeout, move |matched, scene| {
-        let answer = evidence.answer(matched, scene);
+        let answer = told.answer(matched, scene);
         let Some(it) = connection.upgrade() else { return Some(answer) };
-        if let Some(wait_id) = &evidence.wait_id {
+        if let Some(wait_id) = &told.wait_id {
             it.door.cancels.forget(wait_id);
         }
         it.respond_now(&asked, answer)
@@ -242,21 +246,23 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
 }
 
 /// What is told of a wait that is over.
-struct Evidence {
+struct Told {
     began: Instant,
     policy: Option<Redaction>,
-    wanted: Wanted,
+    /// What is wanted of the screen, if any evidence is.
+    evidence: Option<Wanted>,
     wait_id: Option<String>,
     pixels: Pixels,
 }
 
 /// The first part of an answer. Written as it is: somebody waits for it.
 #[derive(Serialize)]
-struct Told<'a> {
+struct Begin<'a> {
     matched: bool,
     sequence: u64,
     elapsed_ms: u64,
-    transcript_tail: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transcript_tail: Option<&'a str>,
     outcome: Value,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     end: Option<Ended>,
@@ -264,26 +270,29 @@ struct Told<'a> {
     wait_id: Option<&'a str>,
 }
 
-impl Evidence {
+impl Told {
     fn answer(&self, matched: Value, scene: Scene<'_>) -> Answer {
-        let policy = self.policy.clone();
         let tail = scene.transcript.map_or("", |it| it.tail(TAIL_CHARS));
-        let shot = Shot::take(scene, &self.wanted);
-        let told = Told {
+        let shown = self.evidence.as_ref().map(|_| shown(self.policy.as_ref(), tail));
+        let begin = Begin {
             matched: true,
-            sequence: shot.sequence,
+            sequence: scene.sequence,
             elapsed_ms: u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX),
-            transcript_tail: &shown(policy.as_ref(), tail),
-            outcome: without_secrets(matched, policy.as_ref(), &[&shot.contents, tail]),
+            transcript_tail: shown.as_deref(),
+            outcome: without_secrets(matched, self.policy.as_ref(), &[scene.contents(), tail]),
             end: scene.end.map(Ended::from),
             wait_id: self.wait_id.as_deref(),
         };
-        let mut begin = Vec::with_capacity(TAIL_CHARS + ROOM_BESIDE);
+        let mut written = Vec::with_capacity(shown.as_ref().map_or(0, |it| it.len()) + ROOM_BESIDE);
         // Texts and numbers can always be written.
-        let _ok = serde_json::to_writer(&mut begin, &told);
-        let (wanted, pixels) = (self.wanted.clone(), self.pixels);
+        let _ok = serde_json::to_writer(&mut written, &begin);
+        let Some(wanted) = self.evidence.clone() else {
+            return Answer::Later(Box::new(|| vec![written.into()]));
+        };
+        let (shot, policy, pixels) =
+            (Shot::take(scene, &wanted), self.policy.clone(), self.pixels);
         Answer::Later(Box::new(move || {
-            with_snapshot(begin, shot.to_wire(&wanted, pixels, policy.as_ref()))
+            with_snapshot(written, shot.to_wire(&wanted, pixels, policy.as_ref()))
         }))
     }
 }
