@@ -24,6 +24,7 @@ mod ours;
 mod output;
 mod place;
 mod plain;
+mod plugins;
 mod processes;
 mod relay;
 mod repaint;
@@ -82,6 +83,7 @@ const MEASUREMENTS: &[(&str, Measurement)] = &[
     ("looks", looks::measure),
     ("answers", answers::measure),
     ("automation", automation::measure),
+    ("plugins", plugins::measure),
     ("web", web::measure),
     ("chat", chat::measure),
     ("crowd", crowd::measure),
@@ -91,7 +93,12 @@ const MEASUREMENTS: &[(&str, Measurement)] = &[
 impl<'a> Spine<'a> {
     /// A daemon of ours in a home of that name.
     fn ours(&self, home: &str) -> Result<Ours<'a>> {
-        Ours::start(self.place, &self.options.greenroom, home)
+        self.ours_with(home, "")
+    }
+
+    /// The same, with a configuration.
+    fn ours_with(&self, home: &str, config: &str) -> Result<Ours<'a>> {
+        Ours::start(self.place, &self.options.greenroom, home, config)
     }
 
     /// A server of tmux at a socket of that name.

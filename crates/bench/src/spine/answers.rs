@@ -22,8 +22,11 @@ use super::terminal::Terminal;
 use super::turns;
 use super::wait::{PATIENCE, REST};
 
-/// Lines in a turn.
-const LINES: usize = 20;
+/// Lines in a turn: few, so that everybody meets the same moments of the machine.
+pub(super) const LINES: usize = 5;
+
+/// Turns, in a full run and in a quick one.
+pub(super) const TURNS: (usize, usize) = (300, 40);
 
 const NAME: &str = "answers";
 
@@ -51,7 +54,7 @@ pub(super) fn measure(spine: &Spine<'_>) -> Result<Vec<Row>> {
     let mut ours = |it: String| by_ours(&mut plain, &to_ours, &it);
     let mut tmux = |it: String| by_tmux(&mut control, &to_tmux, &it);
     let samples = turns::take(
-        spine.choose(50, 10),
+        spine.choose(TURNS.0, TURNS.1),
         [
             ("the bare reader", Box::new(|| (0..LINES).map(next).map(&mut bare).collect())),
             ("greenroom", Box::new(|| (0..LINES).map(next).map(&mut ours).collect())),

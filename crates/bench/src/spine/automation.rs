@@ -1,11 +1,11 @@
 //! Driving programs through the ptywright door.
 //!
 //! A line printed until `session.wait` is answered is taken as for the native door (`answers`), beside
-//! tmux's control mode; once with nothing else to do, once while 200 sessions print and somebody waits
-//! on each. A snapshot is asked for and read whole; the limit of throughput is the same session with
+//! tmux's control mode, which brings the line: without evidence, and with a screen and 4096 characters of
+//! transcript; the former also while 200 sessions print and somebody waits on each. A snapshot is asked for and read whole; the limit of throughput is the same session with
 //! nobody waiting; what a plugin makes of a screen is asked by `adapter.state`.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::thread;
 use std::time::Instant;
 
@@ -14,17 +14,17 @@ use greenroom_model::Size;
 use serde_json::{Value, json};
 
 use super::Spine;
-use super::answers::by_tmux;
+use super::answers::{LINES, TURNS, by_tmux};
 use super::fifo::Fifo;
 use super::row::{Bar, Row, Unit};
 use super::scripts::{print_when_told, repeat};
-use super::turns;
+use super::turns::{self, Turn};
 use super::wait::{PATIENCE, REST};
 use super::wright::Wright;
 use crate::inputs;
 
-/// Lines in a turn.
-const LINES: usize = 20;
+/// How many lines fill the transcript that is evidence.
+const FILL: usize = 300;
 
 /// How many sessions print while one is waited on.
 const CROWD: usize = 200;
@@ -53,19 +53,26 @@ pub(super) fn measure(spine: &Spine<'_>) -> Result<Vec<Row>> {
     Ok(waits)
 }
 
-fn create(wright: &mut Wright, argv: &[String], (cols, rows): (u16, u16)) -> Result<String> {
+pub(super) fn create(
+    wright: &mut Wright,
+    argv: &[String],
+    (cols, rows): (u16, u16),
+) -> Result<String> {
     let (program, args) = argv.split_first().context("no program")?;
     let params = json!({"program": program, "args": args, "rows": rows, "cols": cols, "cwd": "/"});
     let made = wright.call("session.create", &params)?;
     Ok(made["session"].as_str().context("no session")?.to_owned())
 }
 
-fn wait(session: &str, matcher: &Value) -> Value {
+pub(super) fn wait(session: &str, matcher: &Value, evidence: bool) -> Value {
     let timeout = PATIENCE.as_millis() as u64;
-    json!({"session": session, "matcher": matcher, "timeout_ms": timeout, "cells": false})
+    json!({
+        "session": session, "matcher": matcher, "timeout_ms": timeout,
+        "evidence": evidence, "cells": false,
+    })
 }
 
-fn contains(text: &str) -> Value {
+pub(super) fn contains(text: &str) -> Value {
     json!({"type": "contains_text", "value": text})
 }
 
@@ -82,35 +89,35 @@ fn waits(spine: &Spine<'_>, wright: &mut Wright) -> Result<Vec<Row>> {
         count.set(count.get() + 1);
         format!("line-{:06}-end", count.get())
     };
-    by_ours(wright, &session, &to_ours, &next(0))?;
+    // Everybody's transcript is full before anything is timed.
+    for line in (0..FILL).map(next) {
+        by_ours(wright, &session, &to_ours, &line, true)?;
+    }
     by_tmux(&mut control, &to_tmux, &next(0))?;
-    let rounds = spine.choose(50, 10);
+    let wright = RefCell::new(wright);
+    let ours = |evidence: bool| -> Turn<'_> {
+        let (wright, session, to_ours, next) = (&wright, &session, &to_ours, &next);
+        let line = move |line: String| {
+            by_ours(&mut wright.borrow_mut(), session, to_ours, &line, evidence)
+        };
+        Box::new(move || (0..LINES).map(next).map(line).collect())
+    };
+    let mut tmux = |line: String| by_tmux(&mut control, &to_tmux, &line);
     let samples = turns::take(
-        rounds,
+        spine.choose(TURNS.0, TURNS.1),
         [
-            (
-                "greenroom",
-                Box::new(|| {
-                    let lines = (0..LINES).map(next);
-                    lines.map(|line| by_ours(wright, &session, &to_ours, &line)).collect()
-                }),
-            ),
-            (
-                "tmux",
-                Box::new(|| {
-                    let lines = (0..LINES).map(next);
-                    lines.map(|line| by_tmux(&mut control, &to_tmux, &line)).collect()
-                }),
-            ),
+            ("greenroom", ours(false)),
+            ("greenroom with evidence", ours(true)),
+            ("tmux", Box::new(|| (0..LINES).map(next).map(&mut tmux).collect())),
         ],
     )?;
-    let [alone, tmux] = samples.map(|it| it.p50());
-    let crowd = crowd(wright, &session, &to_ours, spine.choose(400, 100), &next)?;
-    let row = |what: &str, ours, peers, bar| Row {
+    let [alone, evident, tmux] = samples.map(|it| it.p50());
+    let crowd = crowd(&mut wright.borrow_mut(), &session, &to_ours, spine.choose(400, 100), &next)?;
+    let row = |what: &str, ours, peer, bar| Row {
         what: what.to_owned(),
         unit: Unit::Seconds,
         ours,
-        peers,
+        peers: vec![peer],
         limit: None,
         bar,
     };
@@ -118,20 +125,32 @@ fn waits(spine: &Spine<'_>, wright: &mut Wright) -> Result<Vec<Row>> {
         row(
             "a line printed until `session.wait` is answered, p50",
             alone,
-            vec![("tmux", tmux)],
+            ("tmux", tmux),
             Bar::OfPeer(1.0, "tmux"),
         ),
         row(
-            "the same while 200 sessions print and are waited on, p50",
+            "the same with its evidence, the screen and 4 KB of transcript, p50",
+            evident,
+            ("tmux", tmux),
+            Bar::OfPeer(1.0, "tmux"),
+        ),
+        row(
+            "`session.wait` while 200 sessions print and are waited on, p50",
             crowd,
-            vec![("alone", alone)],
+            ("alone", alone),
             Bar::OfPeer(3.0, "alone"),
         ),
     ])
 }
 
-fn by_ours(wright: &mut Wright, session: &str, pipe: &Fifo, line: &str) -> Result<f64> {
-    wright.start("session.wait", &wait(session, &contains(line)))?;
+fn by_ours(
+    wright: &mut Wright,
+    session: &str,
+    pipe: &Fifo,
+    line: &str,
+    evidence: bool,
+) -> Result<f64> {
+    wright.start("session.wait", &wait(session, &contains(line), evidence))?;
     thread::sleep(REST);
     let begin = Instant::now();
     pipe.tell(line)?;
@@ -151,11 +170,11 @@ fn crowd(
     let mut others = Vec::new();
     for _ in 0..CROWD {
         let other = create(wright, &murmur, (80, 24))?;
-        wright.start("session.wait", &wait(&other, &contains("what never comes")))?;
+        wright.start("session.wait", &wait(&other, &contains("what never comes"), false))?;
         others.push(other);
     }
     let taken: Result<Vec<f64>> =
-        (0..lines).map(|it| by_ours(wright, session, pipe, &next(it))).collect();
+        (0..lines).map(|it| by_ours(wright, session, pipe, &next(it), false)).collect();
     for other in others {
         wright.call("session.close", &json!({"session": other}))?;
     }
@@ -173,7 +192,7 @@ fn snapshots(spine: &Spine<'_>, wright: &mut Wright) -> Result<Vec<Row>> {
         rows - 1
     );
     let session = create(wright, &["/bin/sh".to_owned(), "-c".to_owned(), script], LARGE)?;
-    wright.call("session.wait", &wait(&session, &contains("FULL")))?;
+    wright.call("session.wait", &wait(&session, &contains("FULL"), false))?;
     let ask = |wright: &mut Wright, cells: bool| -> Result<f64> {
         let params = json!({"session": session, "cells": cells});
         let begin = Instant::now();
@@ -241,7 +260,7 @@ fn flood(spine: &Spine<'_>, wright: &mut Wright) -> Result<Row> {
         let session = create(wright, &argv, (80, 24))?;
         done.hear(PATIENCE)?;
         if waited {
-            wright.start("session.wait", &wait(&session, &pattern))?;
+            wright.start("session.wait", &wait(&session, &pattern, false))?;
         }
         let begin = Instant::now();
         go.tell("the end")?;

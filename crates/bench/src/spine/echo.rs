@@ -17,7 +17,7 @@ use super::turns::{self, Turn};
 use super::wait::{PATIENCE, REST};
 
 /// Keys in a turn: about what a person types in ten seconds.
-const KEYS: usize = 50;
+pub(super) const KEYS: usize = 50;
 
 /// Letters that end no escape sequence: none is mistaken for a part of a redraw.
 const LETTERS: &[u8] = b"jovwxyz";
@@ -67,7 +67,7 @@ pub(super) fn measure(spine: &Spine<'_>) -> Result<Vec<Row>> {
 }
 
 /// Types a key and waits for its echo.
-fn key(terminal: &Terminal, number: usize, buffer: &mut Vec<u8>) -> Result<f64> {
+pub(super) fn key(terminal: &Terminal, number: usize, buffer: &mut Vec<u8>) -> Result<f64> {
     let letter = LETTERS[number % LETTERS.len()];
     std::thread::sleep(REST);
     terminal.skip(buffer)?;

@@ -1,5 +1,6 @@
 //! greenroom as a contender: a home of its own, its daemon, sessions in it.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -26,9 +27,18 @@ pub(crate) struct Ours<'a> {
 }
 
 impl<'a> Ours<'a> {
-    /// Starts a daemon in a new home.
-    pub(crate) fn start(place: &'a Place, program: &'a Path, home: &str) -> Result<Ours<'a>> {
+    /// Starts a daemon in a new home, with a configuration unless that is empty.
+    pub(crate) fn start(
+        place: &'a Place,
+        program: &'a Path,
+        home: &str,
+        config: &str,
+    ) -> Result<Ours<'a>> {
         let ours = Ours { place, program, home: place.path(home) };
+        if !config.is_empty() {
+            fs::create_dir(&ours.home)?;
+            fs::write(ours.home.join("config.toml"), config)?;
+        }
         ours.start_daemon()?;
         Ok(ours)
     }

@@ -37,20 +37,24 @@ impl Wright {
 
     /// Waits for the answer to what was asked last, and leaves it as it came.
     pub(crate) fn answer(&mut self) -> Result<&[u8]> {
+        if !self.is_granted()? {
+            let rest = &self.line[self.begin.len()..];
+            bail!("the daemon refused: {}", String::from_utf8_lossy(rest));
+        }
+        Ok(&self.line)
+    }
+
+    /// Waits for the answer to what was asked last; whether it is a result.
+    pub(crate) fn is_granted(&mut self) -> Result<bool> {
         loop {
             self.line.clear();
             if self.stream.read_until(b'\n', &mut self.line)? == 0 {
                 bail!("the daemon hung up");
             }
-            if self.line.starts_with(self.begin.as_bytes()) {
-                break;
+            if let Some(rest) = self.line.strip_prefix(self.begin.as_bytes()) {
+                return Ok(rest.starts_with(br#""result""#));
             }
         }
-        let rest = &self.line[self.begin.len()..];
-        if !rest.starts_with(br#""result""#) {
-            bail!("the daemon refused: {}", String::from_utf8_lossy(rest));
-        }
-        Ok(&self.line)
     }
 
     /// Asks, and reads the answer.

@@ -289,8 +289,7 @@ impl Told {
         let Some(wanted) = self.evidence.clone() else {
             return Answer::Later(Box::new(|| vec![written.into()]));
         };
-        let (shot, policy, pixels) =
-            (Shot::take(scene, &wanted), self.policy.clone(), self.pixels);
+        let (shot, policy, pixels) = (Shot::take(scene, &wanted), self.policy.clone(), self.pixels);
         Answer::Later(Box::new(move || {
             with_snapshot(written, shot.to_wire(&wanted, pixels, policy.as_ref()))
         }))
