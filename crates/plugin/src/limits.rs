@@ -3,30 +3,31 @@
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-/// Lua instructions one call may take: some 50 ms of a slow core, a thousand times what a
-/// classifier of a large screen needs.
-pub const INSTRUCTIONS_MAX: u64 = 5_000_000;
+/// Lua instructions one call may take: some 20 ms of a slow core, hundreds of times what a classifier of a
+/// large screen needs.
+pub const INSTRUCTIONS_MAX: u64 = 2_000_000;
 
 /// How often the meter looks: often enough to stop a loop of slow instructions soon, such as one that
 /// joins texts of megabytes, seldom enough to cost little.
 pub(crate) const INSTRUCTIONS_PER_LOOK: u32 = 64;
 
 /// Processor time one call may take: as long as all its instructions take if they are cheap, and so little
-/// that with what one look may miss it is over within a tenth of a second.
-pub const CPU_MAX: Duration = Duration::from_millis(60);
+/// that with all its pauses, and with what one look may miss, it is over within a tenth of a second.
+pub const CPU_MAX: Duration = Duration::from_millis(20);
 
 /// How much of the processor a call has before its thread pauses for the first time: as much as what most
 /// plugins make of a large screen, so that they need not. Predicates pause from the beginning.
 pub(crate) const FIRST_RUN: Duration = Duration::from_millis(2);
 
-/// How much it has from then on between two pauses: a fraction of what a key takes to its echo, for that may
-/// wait for it. Where the system shares the processor out among sessions first, it would not let the woken
-/// go before until its next tick, four milliseconds later.
-pub(crate) const RUN: Duration = Duration::from_micros(150);
+/// How much it has from then on between two pauses: a tenth of what a key may take to its echo, for that may
+/// wait for it. Where the system shares the processor out among sessions first, it would not let the woken go
+/// before until its next tick, four milliseconds later.
+pub(crate) const RUN: Duration = Duration::from_micros(40);
 
-/// How long a pause is: to sleep at all is what lets the woken go before. The system makes twice as much of
-/// it; with all of them a call that uses up [`CPU_MAX`] is still over within a tenth of a second.
-pub(crate) const PAUSE: Duration = Duration::from_micros(30);
+/// How long a pause is: to sleep at all is what lets the woken go before, and twice as long as it runs leaves
+/// most of a processor to them. The system makes a third more of it; with all of them a call that uses up
+/// [`CPU_MAX`] is still over within a tenth of a second.
+pub(crate) const PAUSE: Duration = Duration::from_micros(100);
 
 /// How late the system may wake a thread of a plugin from a pause: by default it is longer than the pause
 /// itself. In nanoseconds.
