@@ -3,8 +3,8 @@
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-/// Lua instructions one call may take: some 20 ms of a slow core, hundreds of times what a classifier of a
-/// large screen needs.
+/// Lua instructions one call may take: some 20 ms of a core, many times what a classifier of a large screen
+/// needs.
 pub const INSTRUCTIONS_MAX: u64 = 2_000_000;
 
 /// How often the meter looks: often enough to stop a loop of slow instructions soon, such as one that
@@ -24,17 +24,17 @@ pub(crate) const FIRST_RUN: Duration = Duration::from_millis(2);
 /// before until its next tick, four milliseconds later.
 pub(crate) const RUN: Duration = Duration::from_micros(40);
 
-/// How long a pause is: to sleep at all is what lets the woken go before, and twice as long as it runs leaves
-/// most of a processor to them. The system makes a third more of it; with all of them a call that uses up
+/// How long a pause is: to sleep at all is what lets the woken go before, and longer than it runs leaves most
+/// of a processor to them. The system makes a third more of it; with all of them a call that uses up
 /// [`CPU_MAX`] is still over within a tenth of a second.
 pub(crate) const PAUSE: Duration = Duration::from_micros(100);
 
-/// How late the system may wake a thread of a plugin from a pause: by default it is longer than the pause
+/// How late the system may wake a thread of a plugin from a pause: by default half as long as the pause
 /// itself. In nanoseconds.
 pub(crate) const PAUSE_LATE: NonZeroU64 = NonZeroU64::MIN.saturating_add(999);
 
 /// Time one call may take. Only a thread that does not get to run takes longer than its processor time; much
-/// longer, so that a busy machine does not kill the innocent: a fiftieth of a processor is enough for them.
+/// longer, so that a busy machine does not kill the innocent: a hundredth of a processor is enough for them.
 pub const WALL_MAX: Duration = Duration::from_secs(4);
 
 /// How many functions may have been called and not returned: deeper than any screen is described, and

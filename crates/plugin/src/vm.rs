@@ -82,6 +82,8 @@ impl Vm {
         let failed = |error| failure(package.name(), CHUNK, &meter, &error);
         let (lua, metatables) = sandbox(&package, &meter).map_err(failed)?;
         let chunk = compile(&lua, path, source).map_err(failed)?;
+        // A long file takes its time to compile, which is bounded by its length.
+        meter.start(FIRST_RUN);
         let exports = match chunk.call(()).map_err(failed)? {
             LuaValue::Table(exports) => exports,
             other => {

@@ -123,19 +123,19 @@ fn waits(spine: &Spine<'_>, wright: &mut Wright) -> Result<Vec<Row>> {
     };
     Ok(vec![
         row(
-            "a line printed until `session.wait` is answered, p50",
+            "a line printed until `session.wait` is answered without evidence, p50",
             alone,
             ("tmux", tmux),
             Bar::OfPeer(1.0, "tmux"),
         ),
         row(
-            "the same with its evidence, the screen and 4 KB of transcript, p50",
+            "a line printed until `session.wait` is answered, p50",
             evident,
             ("tmux", tmux),
             Bar::OfPeer(1.0, "tmux"),
         ),
         row(
-            "`session.wait` while 200 sessions print and are waited on, p50",
+            "the same without evidence while 200 sessions print and are waited on, p50",
             crowd,
             ("alone", alone),
             Bar::OfPeer(3.0, "alone"),

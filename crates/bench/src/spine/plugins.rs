@@ -1,9 +1,9 @@
 //! From a key to its echo while a plugin misbehaves.
 //!
 //! Somebody types into an attached session while somebody else waits for a bad plugin to see something in
-//! another session, which prints; the host stops the plugin, and it is loaded anew. The p99 of the echo is
+//! another session, which prints; the host stops the plugin, or refuses what it wants, and it is loaded anew. The p99 of the echo is
 //! compared with that of keys typed in between, while the same is waited for without a plugin. The last case
-//! has a plugin that fails whenever it is asked, 64 who ask, and a session that prints 100,000 lines a second;
+//! has a plugin that fails whenever it is asked, 64 who ask, and a session that floods;
 //! it is compared with keys beside such a session that nobody asks anything of.
 
 use std::cell::RefCell;
@@ -43,7 +43,7 @@ const ASKERS: usize = 64;
 /// How many lines are printed while a plugin is waited for, before it is loaded anew.
 const LINES: u32 = 25;
 
-/// Prints a thousand lines a hundredth of a second.
+/// Prints a thousand lines, rests a hundredth of a second, and so on.
 const FLOOD: &str = "while :; do seq 1000; sleep 0.01; done";
 
 pub(super) fn measure(spine: &Spine<'_>) -> Result<Vec<Row>> {
@@ -90,7 +90,7 @@ pub(super) fn measure(spine: &Spine<'_>) -> Result<Vec<Row>> {
     };
     let mut rows: Vec<Row> =
         BAD.iter().zip(stopped).map(|((what, _), ours)| row(what, ours, alone)).collect();
-    rows.push(row("an error in each of 64 waits at 100,000 lines/s", failed, flooded));
+    rows.push(row("an error in each of 64 waits on a flood", failed, flooded));
     Ok(rows)
 }
 
