@@ -35,11 +35,20 @@ pub use stream::{HOLD_MAX, Stream};
 impl Redaction {
     /// The text with every secret replaced; borrowed when there is none.
     pub fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let pieces = self.pieces(text);
+        self.apply_from(text, 0)
+    }
+
+    /// What follows a place in a text, with every secret replaced, also the rest of one that begins before;
+    /// borrowed when there is none.
+    ///
+    /// The place must be between two letters.
+    pub fn apply_from<'t>(&self, text: &'t str, from: usize) -> Cow<'t, str> {
+        let mut pieces = self.pieces(text);
+        pieces.retain(|piece| piece.range.end > from);
         if pieces.is_empty() {
-            return Cow::Borrowed(text);
+            return Cow::Borrowed(&text[from..]);
         }
-        Cow::Owned(show(text, 0..text.len(), &pieces, &mut [0; 2], self.replacement()))
+        Cow::Owned(show(text, from..text.len(), &pieces, &mut [0; 2], self.replacement()))
     }
 
     /// What would be replaced, sorted and without overlaps.
@@ -52,7 +61,7 @@ impl Redaction {
     fn pieces(&self, text: &str) -> Vec<Piece> {
         let lanes = Lanes::split(text, State::default());
         let mut pieces = Vec::new();
-        for (index, lane) in lanes.all() {
+        for (index, lane) in lanes.all().into_iter().filter(|(_, lane)| !lane.text.is_empty()) {
             let site = Site::new(&lane.text, None, false, self);
             pieces_of(lane, index, &Scan::of(&site, &[]), &mut pieces);
         }

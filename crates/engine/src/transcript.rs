@@ -4,6 +4,12 @@
 //! is no UTF-8 becomes U+FFFD. Places are counted in characters from the session's beginning, so
 //! that whoever has seen it up to a place can ask for the rest.
 
+use crate::redact::HOLD_MAX;
+
+/// How many characters more than it shows a transcript knows: without them nobody could tell that what it
+/// begins with is the rest of a secret.
+const BEFORE: usize = HOLD_MAX;
+
 /// How much more than it must keep a transcript holds before it lets go of the oldest: so that it
 /// is not moved for every piece.
 const SLACK: usize = 2;
@@ -62,6 +68,16 @@ impl Transcript {
         &self.text[start_of_last(&self.text, chars)..]
     }
 
+    /// The same, and as much of what came before it as is needed to know a secret by its beginning; and
+    /// where in that text the last characters begin.
+    #[must_use]
+    pub fn tail_in_context(&self, chars: usize) -> (&str, usize) {
+        let tail = self.tail(chars);
+        let from = self.text.len() - tail.len();
+        let start = start_of_last(&self.text[..from], BEFORE);
+        (&self.text[start..], from - start)
+    }
+
     /// What came after a place, and whether some of that is not kept any more.
     #[must_use]
     pub fn since(&self, place: u64) -> (&str, bool) {
@@ -72,7 +88,7 @@ impl Transcript {
     }
 
     /// Takes what was printed.
-    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+    pub fn feed(&mut self, bytes: &[u8]) {
         if self.cut.is_empty() {
             self.push(bytes);
         } else {
@@ -80,12 +96,12 @@ impl Transcript {
             whole.extend_from_slice(bytes);
             self.push(&whole);
         }
-        if self.chars > self.max_chars * SLACK {
-            let keep = self.tail(self.max_chars).len();
-            let gone = self.text.len() - keep;
+        if self.chars > self.max_chars * SLACK + BEFORE {
+            let keep = self.max_chars + BEFORE;
+            let gone = start_of_last(&self.text, keep);
             self.text.drain(..gone);
-            self.start += (self.chars - self.max_chars) as u64;
-            self.chars = self.max_chars;
+            self.start += (self.chars - keep) as u64;
+            self.chars = keep;
         }
     }
 
@@ -113,7 +129,7 @@ impl Transcript {
 
     /// As bytes, for a checkpoint.
     pub(crate) fn save(&self, out: &mut Vec<u8>) {
-        let text = self.text();
+        let text = self.tail_in_context(self.max_chars).0;
         let start = self.end() - text.chars().count() as u64;
         out.extend_from_slice(&start.to_le_bytes());
         out.extend_from_slice(&(self.max_chars as u64).to_le_bytes());
@@ -139,7 +155,7 @@ impl Transcript {
     }
 }
 
-/// Where the last characters of a text begin; it has more than so many. Whole stretches are counted, which
+/// Where the last characters of a text begin, at most so many. Whole stretches are counted, which
 /// is many times faster than going back character by character.
 fn start_of_last(text: &str, chars: usize) -> usize {
     let (mut at, mut missing) = (text.len(), chars);

@@ -89,14 +89,19 @@ pub(super) fn judge(site: &Site<'_>, anchor: Range<usize>) -> Verdict {
     }
 }
 
+/// How long the longest prefix is.
+const PREFIX_MAX: usize = "github_pat_".len();
+
 /// Where a token begins whose first letters are the last of the text.
 pub(super) fn partial(site: &Site<'_>) -> Option<usize> {
-    let prefixes = KINDS.iter().map(|kind| kind.prefix).chain([JWT]);
-    let starts = prefixes.flat_map(|prefix| {
-        let is_last = move |length: &usize| site.text.ends_with(&prefix[..*length]);
-        (1..prefix.len()).filter(is_last).map(|length| site.text.len() - length)
-    });
-    starts.filter(|start| site.is_word_start(*start)).min()
+    let is_letter = |byte: &u8| Class::Dashed.has(*byte);
+    let last = site.text.bytes().rev().take(PREFIX_MAX - 1).take_while(is_letter).count();
+    let mut starts = site.text.len() - last..site.text.len();
+    starts.find(|&start| {
+        let begun = &site.text[start..];
+        let begins = |prefix: &str| prefix.len() > begun.len() && prefix.starts_with(begun);
+        (begins(JWT) || KINDS.iter().any(|kind| begins(kind.prefix))) && site.is_word_start(start)
+    })
 }
 
 pub(super) fn jwt(site: &Site<'_>, anchor: Range<usize>) -> Verdict {
@@ -142,5 +147,15 @@ pub(super) fn bearer(site: &Site<'_>, anchor: Range<usize>) -> Verdict {
         }
         None if length < BEARER_LEAST || BEARER_WORDS.iter().any(is_prose) => Verdict::No,
         _ => Verdict::Secret { range, tail },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_prefix_is_longer_than_is_looked_for() {
+        assert!(KINDS.iter().all(|kind| kind.prefix.len() <= PREFIX_MAX));
     }
 }

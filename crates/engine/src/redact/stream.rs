@@ -111,6 +111,15 @@ impl Stream {
         shown
     }
 
+    /// Takes the last of a text and returns all that was not shown, as [`Stream::flush`] would.
+    ///
+    /// In one look, for who is in a hurry.
+    pub fn finish(mut self, text: &str) -> String {
+        self.window.push_str(text);
+        let view = self.look(true);
+        self.show(&view, self.window.len())
+    }
+
     /// Whether something is held back.
     pub fn is_holding(&self) -> bool {
         self.shown < self.window.len()
@@ -122,6 +131,9 @@ impl Stream {
         let (mut hold, mut keep) = (end, end);
         let (mut pieces, mut open) = (Vec::new(), Vec::new());
         for (index, lane) in lanes.all() {
+            if lane.text.is_empty() && !self.tails.iter().any(|it| it.lane == index) {
+                continue;
+            }
             // A string sequence ends, the text does not.
             let more = index != STRINGS || lanes.end.is_string();
             let mut scan = self.scan(index, lane, more);

@@ -26,7 +26,7 @@ pub(super) enum Class {
 pub(super) const CLASSES: usize = Class::Line as usize + 1;
 
 impl Class {
-    fn has(self, byte: u8) -> bool {
+    pub(super) fn has(self, byte: u8) -> bool {
         let is_word = byte.is_ascii_alphanumeric() || byte == b'_';
         match self {
             Class::Value => byte > b' ' && byte != 0x7f && !b",'\"]}".contains(&byte),

@@ -203,3 +203,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn who_is_in_a_hurry_gets_the_same() {
+    for marked in SECRETS.iter().chain(HARMLESS) {
+        let (text, _) = unmark(&format!("{marked}\n"));
+        for end in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
+            for at in (0..=end).filter(|at| text.is_char_boundary(*at)) {
+                let (mut one, mut other) = (standard(), standard());
+                let expected = run(&mut one, &[(&text[..at], false), (&text[at..end], true)]);
+                let shown = other.push(&text[..at]) + &other.finish(&text[at..end]);
+                assert_eq!(shown, expected, "cut at {at} and {end}: {text:?}");
+            }
+        }
+    }
+}
