@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use greenroom_engine::redact::Redaction;
 use greenroom_engine::{Info, State as Life};
 use greenroom_model::SessionId;
-use greenroom_plugin::{Adapter, Permission, State};
-use serde_json::json;
+use greenroom_plugin::{Adapter, Permission, PluginError, Sight, State};
+use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use crate::error::RpcError;
+use crate::redaction::Veil;
 use crate::waits::Seen;
 use crate::{Door, TRANSCRIPT_CHARS};
 
@@ -200,38 +202,51 @@ impl Door {
         &self,
         live: &Live,
         stable_ms: Option<u64>,
-    ) -> Result<State, RpcError> {
-        // A session that an earlier daemon made may not have one yet.
-        self.engine.transcribe(live.session, TRANSCRIPT_CHARS).await?;
-        let seen = self.see(live.session).await?;
-        self.classify_seen(live, &seen, stable_ms).await
-    }
-
-    pub(crate) async fn classify_seen(
-        &self,
-        live: &Live,
-        seen: &Seen,
-        stable_ms: Option<u64>,
-    ) -> Result<State, RpcError> {
-        let last_intent = live.last_intent();
-        let state =
-            live.plugin.classify(&seen.sight, last_intent.as_deref(), stable_ms, COMPLETED_MS);
-        let state = state.await?;
+    ) -> Result<Classified, RpcError> {
+        let (seen, state) = self.ask(live, stable_ms).await?;
+        let state = state?;
         for mark in &state.host_marks {
             if let Err(error) = self.mark(live.session, mark.label.clone()).await {
                 tracing::info!(adapter = %live.name, label = mark.label, ?error, "a mark was not set");
             }
         }
-        Ok(state)
+        Ok(Classified { state, seen })
     }
 
     /// The same, but a plugin that fails gives a state that says so.
-    pub(crate) async fn classify_anyhow(&self, live: &Live) -> Result<State, RpcError> {
+    pub(crate) async fn classify_anyhow(&self, live: &Live) -> Result<Classified, RpcError> {
+        let (seen, state) = self.ask(live, None).await?;
+        let failed = |error: PluginError| State::plugin_error(&error, seen.sight.sequence);
+        Ok(Classified { state: state.unwrap_or_else(failed), seen })
+    }
+
+    async fn ask(
+        &self,
+        live: &Live,
+        stable_ms: Option<u64>,
+    ) -> Result<(Seen, Result<State, PluginError>), RpcError> {
+        // A session that an earlier daemon made may not have one yet.
         self.engine.transcribe(live.session, TRANSCRIPT_CHARS).await?;
         let seen = self.see(live.session).await?;
         let last_intent = live.last_intent();
         let state =
-            live.plugin.classify(&seen.sight, last_intent.as_deref(), None, COMPLETED_MS).await;
-        Ok(state.unwrap_or_else(|error| State::plugin_error(&error, seen.sight.sequence)))
+            live.plugin.classify(&seen.sight, last_intent.as_deref(), stable_ms, COMPLETED_MS);
+        let state = state.await;
+        Ok((seen, state))
+    }
+}
+
+/// What an adapter makes of its session, and what it saw of that.
+#[derive(Debug)]
+pub(crate) struct Classified {
+    pub(crate) state: State,
+    pub(crate) seen: Seen,
+}
+
+impl Classified {
+    /// The state as clients get it: what a plugin says of a screen hides what the screen hides.
+    pub(crate) fn to_wire(&self, policy: Option<&Redaction>) -> Value {
+        let Sight { screen, transcript, .. } = &self.seen.sight;
+        Veil::new(policy, || [screen, transcript]).state(&self.state)
     }
 }

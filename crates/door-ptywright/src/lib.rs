@@ -14,6 +14,7 @@ mod adapters;
 mod connection;
 mod envelope;
 mod error;
+mod evidence;
 mod framing;
 mod looks;
 mod matcher;

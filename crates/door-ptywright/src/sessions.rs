@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use greenroom_engine::redact::Redaction;
 use greenroom_engine::{Caller, Info, State};
 use greenroom_model::SessionId;
 use tokio::sync::watch;
@@ -103,15 +104,26 @@ impl Door {
         adapter.or_else(|| self.engine.find(on).ok())
     }
 
-    /// The transcript of a session, as far as it is kept.
-    pub(crate) async fn transcript(&self, id: SessionId) -> Result<String, RpcError> {
+    /// The transcript of a session, as far as it is kept and as somebody with this policy may see it.
+    pub(crate) async fn transcript(
+        &self,
+        id: SessionId,
+        policy: Option<Redaction>,
+    ) -> Result<String, RpcError> {
         self.engine.transcribe(id, TRANSCRIPT_CHARS).await?;
-        let text = self.engine.scene(id, |scene| match scene.transcript {
-            Some(transcript) => transcript.text().to_owned(),
+        let read = self.engine.scene(id, |scene| match scene.transcript {
+            Some(transcript) => {
+                let (text, from) = transcript.tail_in_context(transcript.max_chars());
+                (text.to_owned(), from)
+            }
             // It ended before anybody asked for one.
-            None => scene.screen.text().replace('\n', "\r\n"),
+            None => (scene.screen.text().replace('\n', "\r\n"), 0),
         });
-        Ok(text.await?)
+        let (text, from) = read.await?;
+        Ok(match policy {
+            Some(policy) => policy.apply_from(&text, from).into_owned(),
+            None => text[from..].to_owned(),
+        })
     }
 
     /// Ends a session and forgets it.

@@ -173,7 +173,7 @@ fn push_text(out: &mut String, text: &str) {
 }
 
 /// What is between the quotes of a text.
-fn push_escaped(out: &mut String, text: &str) {
+pub(crate) fn push_escaped(out: &mut String, text: &str) {
     // A text can always be written.
     let quoted = serde_json::to_string(text).unwrap_or_default();
     out.push_str(quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default());

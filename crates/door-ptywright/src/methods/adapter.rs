@@ -18,7 +18,7 @@ use crate::connection::Connection;
 use crate::envelope::Params;
 use crate::error::RpcError;
 use crate::matcher::{TRANSCRIPT_TAIL, Tree};
-use crate::redaction::{Wish, shown, without_secrets};
+use crate::redaction::{Veil, Wish, shown};
 use crate::sessions::name;
 use crate::snapshot::{Shot, Wanted};
 use crate::waits::split_status;
@@ -80,14 +80,15 @@ struct Start {
 }
 
 pub(super) async fn start(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
-    begin(it, params.read()?, "adapter.start").await
+    begin(it, params, "adapter.start").await
 }
 
 pub(super) async fn resume(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
-    begin(it, params.read()?, "adapter.resume").await
+    begin(it, params, "adapter.resume").await
 }
 
-async fn begin(it: &Arc<Connection>, start: Start, method: &str) -> Result<Answer, RpcError> {
+async fn begin(it: &Connection, params: &Params, method: &str) -> Result<Answer, RpcError> {
+    let (start, policy) = (params.read::<Start>()?, params.read::<Wish>()?.policy()?);
     let door = &it.door;
     let unknown = || RpcError::params(format!("unknown plugin: {}", start.plugin));
     let manifest = door.plugins.manifest(&start.plugin).ok_or_else(unknown)?;
@@ -136,7 +137,7 @@ async fn begin(it: &Arc<Connection>, start: Start, method: &str) -> Result<Answe
         "adapter": live.name,
         "plugin": start.plugin,
         "session": name(info.id),
-        "state": state.to_json(),
+        "state": state.to_wire(policy.as_ref()),
     })
     .into())
 }
@@ -160,9 +161,10 @@ fn adapter(
 }
 
 pub(super) async fn state(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    let policy = params.read::<Wish>()?.policy()?;
     let live = adapter(it, params, "adapter.state", Permission::ScreenRead)?;
     let state = it.door.classify_anyhow(&live).await?;
-    Ok(json!({ "state": state.to_json() }).into())
+    Ok(json!({ "state": state.to_wire(policy.as_ref()) }).into())
 }
 
 /// An intent and what it needs.
@@ -182,13 +184,14 @@ impl Intent {
 }
 
 pub(super) async fn send(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    let policy = params.read::<Wish>()?.policy()?;
     let live = adapter(it, params, "adapter.send", Permission::InputWrite)?;
     let intent: Intent = params.read()?;
     let turn = live.turn.lock().await;
     intent.send(it, &live).await?;
     drop(turn);
     let state = it.door.classify(&live, None).await?;
-    Ok(json!({ "state": state.to_json() }).into())
+    Ok(json!({ "state": state.to_wire(policy.as_ref()) }).into())
 }
 
 /// What is waited for, and how long.
@@ -225,10 +228,10 @@ impl Waiting {
 
     /// Waits, and says what held and what the adapter makes of it.
     async fn wait(self, it: &Connection, live: &Live, params: &Params) -> Result<Value, RpcError> {
+        let policy = params.read::<Wish>()?.policy()?;
         let tree = self.tree(live).await?;
         let timeout = Duration::from_millis(self.timeout_ms.unwrap_or(TIMEOUT_MS));
         it.door.engine.transcribe(live.session, TRANSCRIPT_CHARS).await?;
-        let policy = params.read::<Wish>()?.policy()?;
         let until = Instant::now() + timeout;
         let working = if self.matcher.is_none() { it.door.working(live).await } else { Vec::new() };
         let mut changes = it.door.engine.changes(live.session)?;
@@ -239,12 +242,13 @@ impl Waiting {
                 let tail = scene.transcript.map_or("", |it| it.tail(TRANSCRIPT_TAIL)).to_owned();
                 (matched, scene.quiet, scene.contents().to_owned(), tail)
             });
-            let (matched, quiet, screen, transcript) = waited.await?;
-            let matched = without_secrets(matched, policy.as_ref(), &[&screen, &transcript]);
+            let waited = waited.await.map_err(|error| error.hiding(policy.as_ref()));
+            let (mut matched, quiet, screen, transcript) = waited?;
+            Veil::new(policy.as_ref(), || [&screen, &transcript]).outcome(&mut matched);
             let stable_ms = u64::try_from(quiet.as_millis()).unwrap_or(u64::MAX);
             let state = it.door.classify(live, Some(stable_ms)).await?;
             // What a matcher saw may be the end of the turn before; the classifier knows better.
-            if !working.contains(&state.state) {
+            if !working.contains(&state.state.state) {
                 break (matched, state);
             }
             // Nothing else will be seen before something changes.
@@ -257,7 +261,7 @@ impl Waiting {
                 break (matched, state);
             }
         };
-        let mut answer = json!({ "state": state.to_json(), "matched": matched });
+        let mut answer = json!({ "state": state.to_wire(policy.as_ref()), "matched": matched });
         if let Some(wait_id) = params.named.id() {
             answer["wait_id"] = wait_id.into();
         }
@@ -327,29 +331,28 @@ pub(super) async fn snapshot(it: &Arc<Connection>, params: &Params) -> Result<An
 pub(super) async fn transcript(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let policy = params.read::<Wish>()?.policy()?;
     let live = adapter(it, params, "adapter.transcript", Permission::TranscriptRead)?;
-    let text = it.door.transcript(live.session).await?;
-    Ok(json!({ "text": shown(policy.as_ref(), &text) }).into())
+    Ok(json!({ "text": it.door.transcript(live.session, policy).await? }).into())
 }
 
 pub(super) async fn inspect(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let policy = params.read::<Wish>()?.policy()?;
     let live = adapter(it, params, "adapter.inspect", Permission::ScreenRead)?;
     let state = it.door.classify_anyhow(&live).await?;
-    let seen = it.door.see(live.session).await?;
-    let text = shown(policy.as_ref(), &seen.sight.screen);
+    let sight = &state.seen.sight;
+    let text = shown(policy.as_ref(), &sight.screen);
     let (body, status) = split_status(&text);
-    let tail = shown(policy.as_ref(), &seen.sight.transcript);
+    let tail = shown(policy.as_ref(), &sight.transcript);
     let tail = &tail[tail.ceil_char_boundary(tail.len().saturating_sub(TAIL_BYTES))..];
     Ok(json!({
         "adapter": live.name,
         "plugin": live.plugin.manifest().name,
         "session": name(live.session),
-        "state": state.to_json(),
+        "state": state.to_wire(policy.as_ref()),
         "plain_text": text,
         "body_text": body,
         "status_text": status,
         "transcript_tail": tail,
-        "sequence": seen.sight.sequence,
+        "sequence": sight.sequence,
     })
     .into())
 }

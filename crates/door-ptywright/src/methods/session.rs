@@ -16,10 +16,11 @@ use crate::action::{Action, Dimensions};
 use crate::connection::Connection;
 use crate::envelope::Params;
 use crate::error::RpcError;
-use crate::matcher::Tree;
+use crate::evidence::Tail;
+use crate::matcher::{TRANSCRIPT_TAIL, Tree};
 use crate::notes::Ended;
 use crate::recording::Recording;
-use crate::redaction::{Wish, shown, without_secrets};
+use crate::redaction::{Veil, Wish};
 use crate::sessions::name;
 use crate::snapshot::{Shot, Wanted};
 use crate::{Pixels, TRANSCRIPT_CHARS};
@@ -29,12 +30,6 @@ const MAX_TRANSCRIPT: usize = 4 << 20;
 
 /// How long a wait takes at most, unless its client says otherwise.
 const TIMEOUT_MS: u64 = 30_000;
-
-/// How much of the transcript is evidence of a wait.
-const TAIL_CHARS: usize = 4096;
-
-/// Room for what else is told, and for what takes more than a byte.
-const ROOM_BESIDE: usize = 1024;
 
 /// What a session is made of.
 #[derive(Deserialize)]
@@ -197,8 +192,7 @@ pub(super) async fn snapshot(it: &Arc<Connection>, params: &Params) -> Result<An
 pub(super) async fn transcript(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let policy = params.read::<Wish>()?.policy()?;
     let id = it.door.session(&params.read::<Named>()?.session)?;
-    let text = it.door.transcript(id).await?;
-    Ok(json!({ "text": shown(policy.as_ref(), &text) }).into())
+    Ok(json!({ "text": it.door.transcript(id, policy).await? }).into())
 }
 
 #[derive(Deserialize)]
@@ -215,25 +209,28 @@ struct Wait {
 pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let policy = params.read::<Wish>()?.policy()?;
     let Wait { session, matcher, timeout_ms, evidence } = params.read()?;
-    let door = &it.door;
+    let (door, began) = (&it.door, Instant::now());
     let id = door.session(&session)?;
     let tree = Tree::from_wire(&matcher)?;
     let wanted: Wanted = params.read()?;
-    let told = Told {
-        began: Instant::now(),
-        policy: policy.clone(),
-        evidence: evidence.unwrap_or(true).then_some(wanted),
-        wait_id: params.named.id().map(str::to_owned),
-        pixels: door.sessions.pixels(id),
-    };
     door.engine.transcribe(id, TRANSCRIPT_CHARS).await?;
+    let evidence = match evidence.unwrap_or(true) {
+        true => {
+            let policy = policy.clone();
+            let begin = move |scene: Scene<'_>| Tail::begin(scene.transcript, policy.as_ref());
+            Some((wanted, door.engine.scene(id, begin).await?))
+        }
+        false => None,
+    };
+    let wait_id = params.named.id().map(str::to_owned);
+    let told = Told { began, policy: policy.clone(), evidence, pixels: door.sessions.pixels(id) };
     let timeout = Duration::from_millis(timeout_ms.unwrap_or(TIMEOUT_MS));
     // Not kept by a wait that nobody waits for any more.
     let (connection, asked) = (Arc::downgrade(it), params.asked.clone());
     let waiting = door.wait(id, &tree, timeout, move |matched, scene| {
-        let answer = told.answer(matched, scene);
+        let answer = told.answer(matched, wait_id.as_deref(), scene);
         let Some(it) = connection.upgrade() else { return Some(answer) };
-        if let Some(wait_id) = &told.wait_id {
+        if let Some(wait_id) = &wait_id {
             it.door.cancels.forget(wait_id);
         }
         it.respond_now(&asked, answer)
@@ -249,9 +246,8 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
 struct Told {
     began: Instant,
     policy: Option<Redaction>,
-    /// What is wanted of the screen, if any evidence is.
-    evidence: Option<Wanted>,
-    wait_id: Option<String>,
+    /// What is wanted of the screen, and what was printed last, if any evidence is wanted.
+    evidence: Option<(Wanted, Tail)>,
     pixels: Pixels,
 }
 
@@ -261,8 +257,6 @@ struct Begin<'a> {
     matched: bool,
     sequence: u64,
     elapsed_ms: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    transcript_tail: Option<&'a str>,
     outcome: Value,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     end: Option<Ended>,
@@ -271,38 +265,39 @@ struct Begin<'a> {
 }
 
 impl Told {
-    fn answer(&self, matched: Value, scene: Scene<'_>) -> Answer {
-        let tail = scene.transcript.map_or("", |it| it.tail(TAIL_CHARS));
-        let shown = self.evidence.as_ref().map(|_| shown(self.policy.as_ref(), tail));
+    fn answer(self, mut outcome: Value, wait_id: Option<&str>, scene: Scene<'_>) -> Answer {
+        let transcript = || scene.transcript.map_or("", |it| it.tail(TRANSCRIPT_TAIL));
+        let texts = || [scene.contents(), transcript()];
+        Veil::new(self.policy.as_ref(), texts).outcome(&mut outcome);
         let begin = Begin {
             matched: true,
             sequence: scene.sequence,
             elapsed_ms: u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX),
-            transcript_tail: shown.as_deref(),
-            outcome: without_secrets(matched, self.policy.as_ref(), &[scene.contents(), tail]),
+            outcome,
             end: scene.end.map(Ended::from),
-            wait_id: self.wait_id.as_deref(),
+            wait_id,
         };
-        let mut written = Vec::with_capacity(shown.as_ref().map_or(0, |it| it.len()) + ROOM_BESIDE);
         // Texts and numbers can always be written.
-        let _ok = serde_json::to_writer(&mut written, &begin);
-        let Some(wanted) = self.evidence.clone() else {
+        let written = serde_json::to_vec(&begin).unwrap_or_default();
+        let Some((wanted, tail)) = self.evidence else {
             return Answer::Later(Box::new(|| vec![written.into()]));
         };
-        let (shot, policy, pixels) = (Shot::take(scene, &wanted), self.policy.clone(), self.pixels);
+        let tail = tail.end(scene.transcript);
+        let (shot, policy, pixels) = (Shot::take(scene, &wanted), self.policy, self.pixels);
         Answer::Later(Box::new(move || {
-            with_snapshot(written, shot.to_wire(&wanted, pixels, policy.as_ref()))
+            with_evidence(written, tail, shot.to_wire(&wanted, pixels, policy.as_ref()))
         }))
     }
 }
 
-/// An object with a snapshot behind all else; both are written already.
-fn with_snapshot(mut begin: Vec<u8>, mut snapshot: Vec<Bytes>) -> Vec<Bytes> {
+/// An object with evidence behind all else; everything is written already.
+fn with_evidence(mut begin: Vec<u8>, tail: Bytes, snapshot: Vec<Bytes>) -> Vec<Bytes> {
     begin.pop();
-    begin.extend_from_slice(br#","snapshot":"#);
-    snapshot.insert(0, begin.into());
-    snapshot.push(Bytes::from_static(b"}"));
-    snapshot
+    begin.extend_from_slice(br#","transcript_tail":""#);
+    let mut pieces = vec![begin.into(), tail, Bytes::from_static(br#"","snapshot":"#)];
+    pieces.extend(snapshot);
+    pieces.push(Bytes::from_static(b"}"));
+    pieces
 }
 
 #[derive(Deserialize)]

@@ -3,7 +3,8 @@ local M = {}
 
 function M.classify(input)
   if input.screen:find("> $") then
-    return { state = "ready", confidence = 0.9, evidence = "a prompt" }
+    local metadata = { said = input.screen:match("said ([^\n]*)\n> $") }
+    return { state = "ready", confidence = 0.9, evidence = "a prompt", metadata = metadata }
   end
   return { state = "busy", confidence = 0.5, evidence = "no prompt" }
 end
@@ -27,6 +28,11 @@ end
 function M.shows(input)
   local at = input.screen:find(input.params.text, 1, true)
   return { matched = at ~= nil, evidence = "on the screen", capture = at }
+end
+
+-- A predicate that tells all it sees.
+function M.tells(input)
+  return { matched = true, evidence = { screen = input.screen } }
 end
 
 return M
