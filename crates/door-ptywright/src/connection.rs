@@ -315,11 +315,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Connection {
     /// Sends an answer.
     fn respond(&self, id: &Value, result: Result<Answer, RpcError>) {
-        let message = match result {
-            Ok(answer) => answer.into_wire(id),
-            Err(error) => vec![error.to_wire(id).into()],
-        };
-        self.out.push(self.framing().frame(message));
+        match result {
+            Ok(answer) => self.out.push_now(self.framing().frame(answer.into_wire(id))),
+            Err(error) => self.push(error.to_wire(id)),
+        }
     }
 
     /// Answers a request in the very turn in which its answer came to be, if there is room for that; gives
@@ -347,7 +346,11 @@ impl Connection {
             return;
         }
         let message = greenroom_frame::rpc::notification(method, params);
-        self.out.push(self.framing().frame(vec![message.into()]));
+        self.push(message);
+    }
+
+    fn push(&self, message: Vec<u8>) {
+        self.out.push(self.framing().frame(std::iter::once(message.into())));
     }
 
     /// Waits until the client has room to be told something; nobody else tells it anything until what is

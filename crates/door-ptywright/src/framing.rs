@@ -20,16 +20,21 @@ pub enum Framing {
 }
 
 impl Framing {
-    /// A message, framed; neither is in one piece, so that a long one need not be copied.
-    pub(crate) fn frame(self, mut message: Vec<Bytes>) -> Vec<Bytes> {
-        match self {
+    /// A message, framed; neither is in one piece, so that a long one need not be copied, nor be there before
+    /// it is sent. Only where its length comes first it must.
+    pub(crate) fn frame(self, message: impl Iterator<Item = Bytes>) -> impl Iterator<Item = Bytes> {
+        let (head, known, made, end) = match self {
             Framing::Headers => {
-                let length: usize = message.iter().map(Bytes::len).sum();
-                message.insert(0, format!("Content-Length: {length}\r\n\r\n").into());
+                let known: Vec<Bytes> = message.collect();
+                let length: usize = known.iter().map(Bytes::len).sum();
+                let head = format!("Content-Length: {length}\r\n\r\n");
+                (Some(Bytes::from(head)), known, None, None)
             }
-            Framing::Lines | Framing::Guess => message.push(Bytes::from_static(b"\n")),
-        }
-        message
+            Framing::Lines | Framing::Guess => {
+                (None, Vec::new(), Some(message), Some(Bytes::from_static(b"\n")))
+            }
+        };
+        head.into_iter().chain(known).chain(made.into_iter().flatten()).chain(end)
     }
 }
 
@@ -150,9 +155,11 @@ mod tests {
 
     #[test]
     fn a_message_in_pieces_is_framed_as_a_whole() {
-        let pieces = || vec![Bytes::from_static(b"["), Bytes::from_static(b"]")];
-        assert_eq!(Framing::Lines.frame(pieces()).concat(), b"[]\n");
-        assert_eq!(Framing::Headers.frame(pieces()).concat(), b"Content-Length: 2\r\n\r\n[]");
+        let framed = |framing: Framing| -> Vec<Bytes> {
+            framing.frame([&b"["[..], b"]"].map(Bytes::from_static).into_iter()).collect()
+        };
+        assert_eq!(framed(Framing::Lines).concat(), b"[]\n");
+        assert_eq!(framed(Framing::Headers).concat(), b"Content-Length: 2\r\n\r\n[]");
     }
 
     #[test]

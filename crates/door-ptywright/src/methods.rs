@@ -5,6 +5,7 @@ mod plugin;
 mod server;
 mod session;
 
+use std::iter;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -18,9 +19,9 @@ use crate::error::RpcError;
 /// The result of a method.
 pub(crate) enum Answer {
     Value(Value),
-    /// JSON in pieces, written when the client has room for it: it may be long, and a client that asks
-    /// and does not read must not have it kept here.
-    Later(Box<dyn FnOnce() -> Vec<Bytes> + Send>),
+    /// JSON in pieces, each made when the client has room for it: they may be many, and a client that asks and
+    /// does not read must not have them kept here.
+    Pieces(Box<dyn Iterator<Item = Bytes> + Send>),
 }
 
 impl From<Value> for Answer {
@@ -30,17 +31,21 @@ impl From<Value> for Answer {
 }
 
 impl Answer {
+    /// JSON in pieces.
+    pub(crate) fn pieces(pieces: impl Iterator<Item = Bytes> + Send + 'static) -> Answer {
+        Answer::Pieces(Box::new(pieces))
+    }
+
     /// The answer to a request that had this id, in pieces.
-    pub(crate) fn into_wire(self, id: &Value) -> Vec<Bytes> {
+    pub(crate) fn into_wire(self, id: &Value) -> Box<dyn Iterator<Item = Bytes> + Send> {
         match self {
-            Answer::Value(value) => vec![greenroom_frame::rpc::response(id, &value).into()],
-            Answer::Later(write) => {
-                let mut written = write();
+            Answer::Value(value) => {
+                Box::new(iter::once(greenroom_frame::rpc::response(id, &value).into()))
+            }
+            Answer::Pieces(pieces) => {
                 let mut begin = greenroom_frame::rpc::response(id, &Value::Null);
                 begin.truncate(begin.len() - "null}".len());
-                written.insert(0, begin.into());
-                written.push(Bytes::from_static(b"}"));
-                written
+                Box::new(iter::once(begin.into()).chain(pieces).chain([Bytes::from_static(b"}")]))
             }
         }
     }

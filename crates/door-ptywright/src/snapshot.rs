@@ -7,6 +7,7 @@ mod cells;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::iter;
 use std::ops::Range;
 
 use bytes::Bytes;
@@ -16,7 +17,7 @@ use greenroom_model::Size;
 use greenroom_screen::{Cursor, Modes, Snapshot, Wrap};
 use serde::Deserialize;
 
-use self::cells::{Hidden, push_cells};
+use self::cells::{Cells, Hidden};
 
 use crate::Pixels;
 use crate::error::RpcError;
@@ -105,16 +106,33 @@ impl Shot {
         Err(RpcError::params(why))
     }
 
-    /// As JSON. Cells that are too many for one answer are left out.
-    pub(crate) fn to_wire(
-        &self,
+    /// As JSON, in pieces of which those with cells are made when they are asked for. Cells that are too
+    /// many for one answer are left out.
+    pub(crate) fn into_wire(
+        self,
         wanted: &Wanted,
         pixels: Pixels,
         policy: Option<&Redaction>,
-    ) -> Vec<Bytes> {
-        let mut pieces = Vec::new();
-        let (size, cursor, modes) = (self.size, self.cursor, self.modes);
-        let mut out = String::with_capacity(1024 + self.contents.len());
+    ) -> impl Iterator<Item = Bytes> + Send + use<> {
+        let contents = shown(policy, &self.contents);
+        let (begin, end) = (self.begin(&contents, pixels), self.end(policy));
+        let has_secrets = matches!(contents, Cow::Owned(_));
+        let rows = if self.check(wanted).is_ok() { self.rows(wanted) } else { 0..0 };
+        let cells = self.snapshot.map(|snapshot| {
+            // Cells are looked at for secrets only if there are any in the text.
+            let hidden = match policy.filter(|_| has_secrets) {
+                Some(policy) => Hidden::find(&snapshot, policy),
+                None => Hidden::default(),
+            };
+            Cells::new(snapshot, rows, hidden)
+        });
+        iter::once(begin.into()).chain(cells.into_iter().flatten()).chain([end.into()])
+    }
+
+    /// What comes before the cells.
+    fn begin(&self, contents: &str, pixels: Pixels) -> String {
+        let (size, cursor) = (self.size, self.cursor);
+        let mut out = String::with_capacity(1024 + contents.len());
         // Writing to a text does not fail.
         let _ok = write!(
             out,
@@ -129,26 +147,20 @@ impl Shot {
             r#""cursor":{{"row":{},"col":{},"visible":{}}},"sequence":{},"plain_text":"#,
             cursor.row, cursor.col, cursor.visible, self.sequence
         );
-        let contents = shown(policy, &self.contents);
-        push_text(&mut out, &contents);
+        push_text(&mut out, contents);
         out.push_str(r#","cells":["#);
-        let rows = self.rows(wanted);
-        if let Some(snapshot) = &self.snapshot
-            && self.check(wanted).is_ok()
-        {
-            // Cells are looked at for secrets only if there are any in the text.
-            let hidden = match (policy, &contents) {
-                (Some(policy), Cow::Owned(_)) => Hidden::find(snapshot, policy),
-                _ => Hidden::default(),
-            };
-            push_cells(&mut pieces, &mut out, snapshot, rows, &hidden);
-        }
+        out
+    }
+
+    /// What comes behind them.
+    fn end(&self, policy: Option<&Redaction>) -> String {
+        let mut out = String::new();
         let _ok = write!(
             out,
             r#"],"alternate_screen":{},"application_cursor":{},"application_keypad":{},"title":"#,
             self.alternate,
-            modes.contains(Modes::APP_CURSOR),
-            modes.contains(Modes::APP_KEYPAD)
+            self.modes.contains(Modes::APP_CURSOR),
+            self.modes.contains(Modes::APP_KEYPAD)
         );
         match self.title.as_str() {
             "" => out.push_str("null"),
@@ -159,8 +171,7 @@ impl Shot {
             push_text(&mut out, &shown(policy, history));
         }
         out.push('}');
-        pieces.push(out.into());
-        pieces
+        out
     }
 }
 
@@ -199,8 +210,8 @@ mod tests {
         };
         let wanted = Wanted::deserialize(wanted).unwrap();
         let policy = redact.then(Redaction::standard);
-        let wire = Shot::take(scene, &wanted).to_wire(&wanted, Pixels::default(), policy);
-        serde_json::from_slice(&wire.concat()).unwrap()
+        let wire = Shot::take(scene, &wanted).into_wire(&wanted, Pixels::default(), policy);
+        serde_json::from_slice(&wire.collect::<Vec<_>>().concat()).unwrap()
     }
 
     #[test]

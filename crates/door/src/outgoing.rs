@@ -17,6 +17,10 @@ const BOUND: usize = 256 << 10;
 /// How much may wait before what nobody asked for is left out.
 const NOTE_BOUND: usize = 1 << 20;
 
+/// How much of what is urgent is gathered before it is written: its reader begins while the rest is made, and
+/// what was written is made room of for that.
+const GATHERED: usize = 64 << 10;
+
 /// How many pieces one write takes: as many as the system is happy with.
 const PIECES: usize = 64;
 
@@ -105,11 +109,19 @@ impl Outgoing {
 
     /// Writes bytes that somebody waits for, at once if nothing is before them: who writes otherwise has to
     /// wake up first. Else, or as far as the socket does not take them, they wait with the others.
+    ///
+    /// The pieces may be made one by one as they are asked for.
     pub fn push_now(&self, pieces: impl IntoIterator<Item = Bytes>) {
         let mut queue = self.queue();
-        let first = queue.bytes == 0;
-        queue.push(pieces);
-        if first {
+        let mut takes = queue.bytes == 0;
+        for piece in pieces {
+            queue.push([piece]);
+            if takes && queue.bytes >= GATHERED {
+                queue.send();
+                takes = queue.bytes == 0;
+            }
+        }
+        if takes {
             queue.send();
         }
         if queue.bytes > 0 {

@@ -325,7 +325,7 @@ pub(super) async fn snapshot(it: &Arc<Connection>, params: &Params) -> Result<An
     let shot = it.door.engine.scene(live.session, move |scene| Shot::take(scene, &taken)).await?;
     shot.check(&wanted)?;
     let pixels = it.door.sessions.pixels(live.session);
-    Ok(Answer::Later(Box::new(move || shot.to_wire(&wanted, pixels, policy.as_ref()))))
+    Ok(Answer::pieces(shot.into_wire(&wanted, pixels, policy.as_ref())))
 }
 
 pub(super) async fn transcript(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {

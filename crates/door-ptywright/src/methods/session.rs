@@ -1,6 +1,7 @@
 //! Sessions: making them, typing, looking, waiting, ending.
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -186,7 +187,7 @@ pub(super) async fn snapshot(it: &Arc<Connection>, params: &Params) -> Result<An
     let shot = it.door.engine.scene(id, move |scene| Shot::take(scene, &taken)).await?;
     shot.check(&wanted)?;
     let pixels = it.door.sessions.pixels(id);
-    Ok(Answer::Later(Box::new(move || shot.to_wire(&wanted, pixels, policy.as_ref()))))
+    Ok(Answer::pieces(shot.into_wire(&wanted, pixels, policy.as_ref())))
 }
 
 pub(super) async fn transcript(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
@@ -280,24 +281,24 @@ impl Told {
         // Texts and numbers can always be written.
         let written = serde_json::to_vec(&begin).unwrap_or_default();
         let Some((wanted, tail)) = self.evidence else {
-            return Answer::Later(Box::new(|| vec![written.into()]));
+            return Answer::pieces(iter::once(written.into()));
         };
         let tail = tail.end(scene.transcript);
-        let (shot, policy, pixels) = (Shot::take(scene, &wanted), self.policy, self.pixels);
-        Answer::Later(Box::new(move || {
-            with_evidence(written, tail, shot.to_wire(&wanted, pixels, policy.as_ref()))
-        }))
+        let shot = Shot::take(scene, &wanted).into_wire(&wanted, self.pixels, self.policy.as_ref());
+        Answer::pieces(with_evidence(written, tail, shot))
     }
 }
 
-/// An object with evidence behind all else; everything is written already.
-fn with_evidence(mut begin: Vec<u8>, tail: Bytes, snapshot: Vec<Bytes>) -> Vec<Bytes> {
+/// An object with evidence behind all else.
+fn with_evidence(
+    mut begin: Vec<u8>,
+    tail: Bytes,
+    snapshot: impl Iterator<Item = Bytes>,
+) -> impl Iterator<Item = Bytes> {
     begin.pop();
     begin.extend_from_slice(br#","transcript_tail":""#);
-    let mut pieces = vec![begin.into(), tail, Bytes::from_static(br#"","snapshot":"#)];
-    pieces.extend(snapshot);
-    pieces.push(Bytes::from_static(b"}"));
-    pieces
+    let before = [begin.into(), tail, Bytes::from_static(br#"","snapshot":"#)];
+    before.into_iter().chain(snapshot).chain([Bytes::from_static(b"}")])
 }
 
 #[derive(Deserialize)]

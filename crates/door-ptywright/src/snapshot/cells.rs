@@ -68,31 +68,36 @@ impl Hidden {
     }
 }
 
-pub(super) fn push_cells(
-    pieces: &mut Vec<Bytes>,
-    out: &mut String,
-    snapshot: &Snapshot,
+/// The cells of some rows, in pieces that are made when they are asked for.
+#[derive(Debug)]
+pub(super) struct Cells {
+    snapshot: Snapshot,
     rows: Range<u16>,
-    hidden: &Hidden,
-) {
-    let cols = snapshot.size().cols();
-    let columns: Vec<String> = (0..cols).map(|col| format!(r#"{col},"text":""#)).collect();
-    let column = |col: u16| columns.get(usize::from(col)).map_or("", String::as_str);
-    let mut styles = Styles::default();
-    let mut begin = String::new();
-    let mut is_first = true;
-    for row in rows {
+    hidden: Hidden,
+    /// What is between a cell's row and its text, by column.
+    columns: Vec<String>,
+    styles: Styles,
+    /// Nothing was before.
+    is_first: bool,
+}
+
+impl Cells {
+    pub(super) fn new(snapshot: Snapshot, rows: Range<u16>, hidden: Hidden) -> Cells {
+        let cols = if rows.is_empty() { 0 } else { snapshot.size().cols() };
+        let columns = (0..cols).map(|col| format!(r#"{col},"text":""#)).collect();
+        Cells { snapshot, rows, hidden, columns, styles: Styles::default(), is_first: true }
+    }
+
+    fn push_row(&mut self, out: &mut String, row: u16) {
+        let Cells { snapshot, hidden, columns, styles, is_first, .. } = self;
         let Some(line) = snapshot.row(row) else { return };
-        if out.len() + usize::from(cols) * CELL_BYTES > PIECE {
-            pieces.push(std::mem::replace(out, String::with_capacity(PIECE)).into());
-        }
-        begin.clear();
-        let _ok = write!(begin, r#",{{"row":{row},"col":"#);
+        let column = |col: u16| columns.get(usize::from(col)).map_or("", String::as_str);
+        let begin = format!(r#",{{"row":{row},"col":"#);
         let written = line.written();
         for cell in line.cells() {
             let style = styles.get(cell.style);
             // The first of all follows nothing.
-            out.push_str(&begin[usize::from(std::mem::take(&mut is_first))..]);
+            out.push_str(&begin[usize::from(std::mem::take(is_first))..]);
             out.push_str(column(cell.col));
             match hidden.get((row, cell.col)) {
                 Some(instead) => push_escaped(out, instead.encode_utf8(&mut [0; 4])),
@@ -109,6 +114,23 @@ pub(super) fn push_cells(
                 out.push_str(style);
             } else {
                 out.push_str(style);
+            }
+        }
+    }
+}
+
+impl Iterator for Cells {
+    type Item = Bytes;
+
+    fn next(&mut self) -> Option<Bytes> {
+        let mut row = self.rows.next()?;
+        let mut out = String::with_capacity(PIECE);
+        loop {
+            self.push_row(&mut out, row);
+            let is_full = out.len() + self.columns.len() * CELL_BYTES > PIECE;
+            match if is_full { None } else { self.rows.next() } {
+                Some(next) => row = next,
+                None => return Some(out.into()),
             }
         }
     }
