@@ -17,7 +17,7 @@ use greenroom_model::Size;
 use serde_json::{Value, json};
 
 use super::Spine;
-use super::automation::{contains, create, wait};
+use super::automation::{Evidence, contains, create, wait};
 use super::echo::{KEYS, key};
 use super::fifo::Fifo;
 use super::row::{Bar, Row, Unit};
@@ -180,11 +180,11 @@ impl Plugin {
 fn flood(wright: &mut Wright, terminal: &Terminal, plugin: Option<&Plugin>) -> Result<Vec<f64>> {
     let argv = ["/bin/sh", "-c", FLOOD].map(str::to_owned);
     let session = create(wright, &argv, (80, 24))?;
-    wright.call("session.wait", &wait(&session, &contains("\n1000"), false))?;
+    wright.call("session.wait", &wait(&session, &contains("\n1000"), Evidence::Nothing))?;
     if let Some(plugin) = plugin {
         plugin.load(wright)?;
         for _ in 0..ASKERS {
-            wright.start("session.wait", &wait(&session, &plugin.matcher(), false))?;
+            wright.start("session.wait", &wait(&session, &plugin.matcher(), Evidence::Nothing))?;
         }
     }
     let keys = type_keys(terminal);
