@@ -59,6 +59,28 @@ fn more_than_the_queue_takes_is_typed() {
 }
 
 #[test]
+fn a_shell_as_it_comes_tells_how_its_commands_ended() {
+    let home = home();
+    let _daemon = home.start();
+    // A person's settings, which say nothing of marks.
+    std::fs::write(home.path().join(".bashrc"), "PS1='mine> '\n").unwrap();
+    let mut rpc = home.ptywright(Framing::Lines);
+    let start = json!({"plugin": "shell", "env": {"HOME": home.path()}});
+    let adapter = rpc.call("adapter.start", &start)["adapter"].clone();
+    let first = at_prompt(&mut rpc, &adapter);
+    assert_eq!(first["metadata"], Value::Null, "nothing ran yet: {first}");
+    for (command, status) in [("sh -c 'exit 7'", 7), ("true", 0), ("false", 1)] {
+        let send = json!({"intent": "run", "params": {"command": command}});
+        rpc.call("adapter.turn", &json!({"adapter": adapter, "send": send}));
+        let state = at_prompt(&mut rpc, &adapter);
+        assert_eq!(state["metadata"], json!({"exit_status": status, "command": command}));
+    }
+    let screen = rpc.call("adapter.inspect", &json!({"adapter": adapter}))["plain_text"].clone();
+    let screen = screen.as_str().unwrap();
+    assert!(screen.starts_with("mine> sh -c 'exit 7'\nmine> true\n"), "{screen}");
+}
+
+#[test]
 fn an_adapter_goes_on_with_the_next_daemon() {
     let home = home();
     let mut daemon = home.start();
