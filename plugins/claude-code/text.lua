@@ -8,19 +8,23 @@ local text = {}
 -- Claude Code writes this for a blank behind some of its glyphs; here it is a blank.
 local NBSP = "\u{a0}"
 
+-- From the end: `%s+$` would be tried again at every blank of a row.
 function text.trim_right(row)
-  return (row:gsub("%s+$", ""))
+  return row:match("^.*%S") or ""
 end
 
 function text.trim(row)
-  return (row:gsub("^%s+", ""):gsub("%s+$", ""))
+  return row:match("^%s*(.*%S)") or ""
 end
 
 -- The rows of a screen, without the blanks at their ends and the blank rows at its end.
 function text.rows(screen)
   local rows = {}
-  for row in (screen .. "\n"):gmatch("(.-)\r?\n") do
-    rows[#rows + 1] = text.trim_right((row:gsub(NBSP, " ")))
+  for row in (screen .. "\n"):gmatch("([^\n]*)\n") do
+    if text.has(row, NBSP) then
+      row = row:gsub(NBSP, " ")
+    end
+    rows[#rows + 1] = text.trim_right(row)
   end
   while rows[#rows] == "" do
     rows[#rows] = nil

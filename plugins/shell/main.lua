@@ -48,9 +48,10 @@ end
 -- The last row with something in it, and the one before.
 local function last_rows(screen)
   local last, before = "", ""
-  for row in (screen .. "\n"):gmatch("(.-)\r?\n") do
-    local trimmed = row:gsub("%s+$", "")
-    if trimmed ~= "" then
+  for row in (screen .. "\n"):gmatch("([^\n]*)\n") do
+    -- From the end: `%s+$` would be tried again at every blank of a row.
+    local trimmed = row:match("^.*%S")
+    if trimmed then
       last, before = trimmed, last
     end
   end
