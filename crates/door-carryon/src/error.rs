@@ -46,7 +46,7 @@ impl From<Error> for RpcError {
         if let Some(hint) = error.hint() {
             data["hint"] = hint.into();
         }
-        if let Error::Timeout { screen } = error {
+        if let Error::Timeout { screen, .. } = error {
             data["screen"] = screen.into();
         }
         RpcError { code: rpc::INTERNAL_ERROR, message, data }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use greenroom_engine::redact::Redaction;
 use greenroom_engine::{Info, State as Life};
 use greenroom_model::SessionId;
-use greenroom_plugin::{Adapter, Permission, PluginError, Sight, State};
+use greenroom_plugin::{Adapter, Permission, PluginError, State};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -246,7 +246,7 @@ pub(crate) struct Classified {
 impl Classified {
     /// The state as clients get it: what a plugin says of a screen hides what the screen hides.
     pub(crate) fn to_wire(&self, policy: Option<&Redaction>) -> Value {
-        let Sight { screen, transcript, .. } = &self.seen.sight;
-        Veil::new(policy, || [screen, transcript]).state(&self.state)
+        let Seen { screen, printed, .. } = &self.seen;
+        Veil::new(policy, || [screen.clone(), printed.clone()]).state(&self.state)
     }
 }

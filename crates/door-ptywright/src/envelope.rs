@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
 use crate::error::RpcError;
@@ -74,6 +74,11 @@ impl Request {
 }
 
 impl Params {
+    /// Whether they are an object, or nothing.
+    pub(crate) fn check(&self) -> Result<(), RpcError> {
+        self.read::<IgnoredAny>().map(drop)
+    }
+
     /// The parameters as a method wants them.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, RpcError> {
         let wrong = |why: String| RpcError::params(format!("invalid params: {why}"));

@@ -1,7 +1,7 @@
 //! What a client is told when something does not work: the codes of the contract.
 
 use greenroom_engine::Error;
-use greenroom_engine::redact::Redaction;
+use greenroom_engine::redact::{Excerpt, Redaction};
 use greenroom_plugin::{Kind, ManifestError, PluginError};
 use serde_json::{Value, json};
 
@@ -61,8 +61,8 @@ impl RpcError {
     }
 
     /// A wait that came to nothing, with what the screen showed then.
-    pub(crate) fn timeout(screen: &str) -> RpcError {
-        let screen = Redaction::standard().apply(screen);
+    pub(crate) fn timeout(screen: &Excerpt) -> RpcError {
+        let screen = screen.shown(Some(Redaction::standard()));
         let error = RpcError::new(TIMEOUT, "timed out waiting for matcher");
         RpcError { data: json!({ "screen": screen }), ..error }
     }
@@ -101,7 +101,7 @@ impl From<Error> for RpcError {
             Error::NoSession(id) => RpcError::unknown_session(id),
             Error::Ended(_) => RpcError::closed(),
             Error::Lost(_) => RpcError::new(CLOSED, "session output reader ended"),
-            Error::Timeout { screen } => RpcError::timeout(screen),
+            Error::Timeout { contents, .. } => RpcError::timeout(contents),
             Error::Denied(_) => RpcError::denied(&error.to_string(), Value::Null),
             Error::Invalid(_)
             | Error::Pattern(_)

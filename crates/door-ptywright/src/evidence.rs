@@ -5,6 +5,8 @@
 //!
 //! Not here: the screen (`snapshot`), and what is a secret (`engine::redact`).
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use greenroom_engine::Transcript;
 use greenroom_engine::redact::{Redaction, Stream};
@@ -14,12 +16,18 @@ use crate::snapshot::push_escaped;
 /// How many characters of a transcript are evidence, by the contract.
 const CHARS: usize = 4096;
 
-/// The last of what a session printed, up to some place.
+/// The last of what a session printed, for who waits.
 pub(crate) struct Tail {
     policy: Option<Redaction>,
+    /// What is done already; nothing where that would show other things than a look at the whole.
+    ahead: Option<Ahead>,
+}
+
+/// The last of what a session printed, up to some place.
+struct Ahead {
     /// What hides secrets, where they are to be hidden: it knows what came before.
     hiding: Option<Stream>,
-    /// The place in the transcript up to which this goes.
+    /// The place in the transcript.
     place: u64,
     /// As JSON has it between quotes.
     written: String,
@@ -28,49 +36,74 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
-    /// The last of what was printed so far, as somebody with this policy may see it.
+    /// Prepares what somebody with this policy may see.
     pub(crate) fn begin(transcript: Option<&Transcript>, policy: Option<&Redaction>) -> Tail {
-        let hiding = policy.cloned().map(Stream::new);
-        let policy = policy.cloned();
-        let written = String::with_capacity(CHARS * 2);
-        let mut tail = Tail { policy, hiding, place: 0, written, chars: 0 };
-        if let Some(transcript) = transcript {
-            let (text, from) = transcript.tail_in_context(CHARS);
-            let (before, text) = text.split_at(from);
-            match &mut tail.hiding {
-                Some(hiding) => {
-                    let _before = hiding.push(before);
-                    let shown = hiding.push(text);
-                    tail.write(&shown);
-                }
-                None => tail.write(text),
-            }
-            tail.place = transcript.end();
-        }
-        tail
+        let ahead = transcript.filter(|_| policy.is_none_or(Redaction::is_streamable));
+        let ahead = ahead.map(|transcript| Ahead::begin(transcript, policy));
+        Tail { policy: policy.cloned(), ahead }
     }
 
-    /// As JSON has it between quotes, with what was printed since.
-    pub(crate) fn end(mut self, transcript: Option<&Transcript>) -> Bytes {
-        let (mut since, is_torn) = transcript.map_or(("", false), |it| it.since(self.place));
-        // A whole tail came, or what came is not all there any more.
+    /// The last of what was printed by now, as JSON has it between quotes.
+    pub(crate) fn end(self, transcript: Option<&Transcript>) -> Bytes {
+        let Some(transcript) = transcript else { return Bytes::new() };
+        // A session may have been made to keep less than that.
+        let most = transcript.max_chars().min(CHARS);
+        let ahead = self.ahead.and_then(|ahead| ahead.end(transcript));
+        let (written, chars) = ahead.unwrap_or_else(|| {
+            let (text, from) = transcript.tail_in_context(most);
+            let shown = shown_from(self.policy.as_ref(), text, from);
+            let mut written = String::new();
+            push_escaped(&mut written, &shown);
+            (written, shown.chars().count())
+        });
+        let surplus = length_of_first(&written, chars.saturating_sub(most));
+        Bytes::from(written).split_off(surplus)
+    }
+}
+
+impl Ahead {
+    fn begin(transcript: &Transcript, policy: Option<&Redaction>) -> Ahead {
+        let (place, written) = (transcript.end(), String::with_capacity(CHARS * 2));
+        let hiding = policy.cloned().map(Stream::new);
+        let mut ahead = Ahead { hiding, place, written, chars: 0 };
+        let (text, from) = transcript.tail_in_context(CHARS);
+        let (before, text) = text.split_at(from);
+        match &mut ahead.hiding {
+            Some(hiding) => {
+                let _before = hiding.push(before);
+                let shown = hiding.push(text);
+                ahead.write(&shown);
+            }
+            None => ahead.write(text),
+        }
+        ahead
+    }
+
+    /// With what was printed since, and how many characters that is; nothing, if that is a whole tail, or
+    /// not all there any more.
+    fn end(mut self, transcript: &Transcript) -> Option<(String, usize)> {
+        let (since, is_torn) = transcript.since(self.place);
         if is_torn || since.len() > CHARS {
-            self = Tail::begin(transcript, self.policy.as_ref());
-            since = "";
+            return None;
         }
         match self.hiding.take() {
             Some(hiding) => self.write(&hiding.finish(since)),
             None => self.write(since),
         }
-        // A session may have been made to keep less than that.
-        let most = transcript.map_or(CHARS, |it| it.max_chars().min(CHARS));
-        let surplus = length_of_first(&self.written, self.chars.saturating_sub(most));
-        Bytes::from(self.written).split_off(surplus)
+        Some((self.written, self.chars))
     }
 
     fn write(&mut self, text: &str) {
         self.chars += text.chars().count();
         push_escaped(&mut self.written, text);
+    }
+}
+
+/// What follows a place in a text, as somebody with this policy may see it.
+fn shown_from<'t>(policy: Option<&Redaction>, text: &'t str, from: usize) -> Cow<'t, str> {
+    match policy {
+        Some(policy) => policy.apply_from(text, from),
+        None => Cow::Borrowed(&text[from..]),
     }
 }
 
@@ -132,6 +165,26 @@ mod tests {
             assert!(!told.contains("s3cr"), "{}", &told[..200]);
             assert!(told.ends_with(&rest));
         }
+    }
+
+    #[test]
+    fn a_secret_longer_than_all_that_is_looked_at_is_hidden() {
+        let policy = Some(Redaction::standard());
+        let secret = format!("token={}", "s3cr".repeat(3000));
+        for cut in [secret.len(), 0, 9000] {
+            let told = told(99_999, &secret[..cut], &secret[cut..], policy);
+            assert!(!told.contains("s3cr"), "cut at {cut}: {} bytes", told.len());
+        }
+    }
+
+    #[test]
+    fn expressions_look_over_the_ends_of_lines() {
+        let policy = Redaction::with("XX", &[], &["(?s)BEGIN.*?END".to_owned()]).unwrap();
+        let told = |before: &str, since: &str| told(99_999, before, since, Some(&policy));
+        assert_eq!(told("a BEGIN one\r\n", "two END b"), "a XX b");
+        let rest = "x".repeat(CHARS - 100);
+        let hidden = format!("BEGIN\r\n{}END{rest}", "leak\r\n".repeat(50));
+        assert_eq!(told(&hidden, ""), format!("XX{rest}"));
     }
 
     proptest! {

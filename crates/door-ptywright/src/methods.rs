@@ -19,10 +19,13 @@ use crate::error::RpcError;
 /// The result of a method.
 pub(crate) enum Answer {
     Value(Value),
-    /// JSON in pieces, each made when the client has room for it: they may be many, and a client that asks and
-    /// does not read must not have them kept here.
-    Pieces(Box<dyn Iterator<Item = Bytes> + Send>),
+    /// JSON that is written when the client has room for it, piece by piece: it may be long, and a client that
+    /// asks and does not read must not have it kept here.
+    Later(Box<dyn FnOnce() -> Pieces + Send>),
 }
+
+/// JSON in pieces, each made when it is asked for.
+pub(crate) type Pieces = Box<dyn Iterator<Item = Bytes> + Send>;
 
 impl From<Value> for Answer {
     fn from(value: Value) -> Answer {
@@ -31,21 +34,24 @@ impl From<Value> for Answer {
 }
 
 impl Answer {
-    /// JSON in pieces.
-    pub(crate) fn pieces(pieces: impl Iterator<Item = Bytes> + Send + 'static) -> Answer {
-        Answer::Pieces(Box::new(pieces))
+    /// JSON that is written later.
+    pub(crate) fn later<P>(write: impl FnOnce() -> P + Send + 'static) -> Answer
+    where
+        P: Iterator<Item = Bytes> + Send + 'static,
+    {
+        Answer::Later(Box::new(|| Box::new(write())))
     }
 
     /// The answer to a request that had this id, in pieces.
-    pub(crate) fn into_wire(self, id: &Value) -> Box<dyn Iterator<Item = Bytes> + Send> {
+    pub(crate) fn into_wire(self, id: &Value) -> Pieces {
         match self {
             Answer::Value(value) => {
                 Box::new(iter::once(greenroom_frame::rpc::response(id, &value).into()))
             }
-            Answer::Pieces(pieces) => {
+            Answer::Later(write) => {
                 let mut begin = greenroom_frame::rpc::response(id, &Value::Null);
                 begin.truncate(begin.len() - "null}".len());
-                Box::new(iter::once(begin.into()).chain(pieces).chain([Bytes::from_static(b"}")]))
+                Box::new(iter::once(begin.into()).chain(write()).chain([Bytes::from_static(b"}")]))
             }
         }
     }
@@ -129,7 +135,10 @@ macro_rules! methods {
             request: &Request,
         ) -> Result<Answer, RpcError> {
             match request.method.as_str() {
-                $($name => $function(connection, &request.params).await,)*
+                $($name => {
+                    request.params.check()?;
+                    $function(connection, &request.params).await
+                })*
                 other => Err(RpcError::method(other)),
             }
         }

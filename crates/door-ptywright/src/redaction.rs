@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cell::{LazyCell, OnceCell};
 
-use greenroom_engine::redact::Redaction;
+use greenroom_engine::redact::{Excerpt, Redaction};
 use greenroom_plugin::State;
 use serde::Deserialize;
 use serde_json::Value;
@@ -58,6 +58,10 @@ pub(crate) fn shown<'t>(policy: Option<&Redaction>, text: &'t str) -> Cow<'t, st
 /// How much of what a pattern caught is told.
 const CAPTURE_CHARS: usize = 4096;
 
+/// How long a piece of a secret is at least that a plugin's state is kept from telling: its own words are
+/// shorter, most of them, and a program that prints them behind `token=` must not take them away.
+const PIECE_BYTES: usize = 12;
+
 /// Hides secrets in what somebody made of texts: what patterns caught, what plugins say.
 ///
 /// A piece of a secret is known by the texts: they have it, and would not have it without their secrets.
@@ -65,11 +69,11 @@ const CAPTURE_CHARS: usize = 4096;
 /// Most waits catch nothing, so neither the texts nor what is to be seen of them is there before it is needed.
 pub(crate) struct Veil<'a, F> {
     policy: Option<&'a Redaction>,
-    texts: LazyCell<[&'a str; 2], F>,
-    shown: OnceCell<[Cow<'a, str>; 2]>,
+    texts: LazyCell<[Excerpt; 2], F>,
+    shown: OnceCell<[String; 2]>,
 }
 
-impl<'a, F: FnOnce() -> [&'a str; 2]> Veil<'a, F> {
+impl<'a, F: FnOnce() -> [Excerpt; 2]> Veil<'a, F> {
     /// The texts are the screen's and the transcript's.
     pub(crate) fn new(policy: Option<&'a Redaction>, texts: F) -> Veil<'a, F> {
         Veil { policy, texts: LazyCell::new(texts), shown: OnceCell::new() }
@@ -77,7 +81,7 @@ impl<'a, F: FnOnce() -> [&'a str; 2]> Veil<'a, F> {
 
     /// Hides what was caught, and what a plugin says of it, wherever that is in an outcome.
     pub(crate) fn outcome(&self, outcome: &mut Value) {
-        self.hide_members(outcome, &["capture", "evidence"]);
+        self.hide_members(outcome, &["capture", "evidence"], 1);
         if let Some(Value::String(caught)) = outcome.get_mut("capture")
             && let Some((end, _)) = caught.char_indices().nth(CAPTURE_CHARS)
         {
@@ -93,53 +97,44 @@ impl<'a, F: FnOnce() -> [&'a str; 2]> Veil<'a, F> {
     /// A state, as clients get it.
     pub(crate) fn state(&self, state: &State) -> Value {
         let mut state = state.to_json();
-        self.hide_members(&mut state, &["evidence", "metadata", "events"]);
+        self.hide_members(&mut state, &["evidence", "metadata", "events"], PIECE_BYTES);
         state
     }
 
-    fn hide_members(&self, object: &mut Value, names: &[&str]) {
-        if self.policy.is_some() {
-            for name in names {
-                object.get_mut(name).into_iter().for_each(|it| self.hide(it));
-            }
+    /// Hides secrets in some members of an object, and pieces of secrets that have at least so many bytes.
+    fn hide_members(&self, object: &mut Value, names: &[&str], least: usize) {
+        let Some(policy) = self.policy else { return };
+        for name in names {
+            object.get_mut(name).into_iter().for_each(|it| self.hide(it, policy, least));
         }
     }
 
-    /// Hides secrets in every text of a value.
-    fn hide(&self, value: &mut Value) {
+    /// Hides secrets in every text of a value. Names of members are its author's own.
+    fn hide(&self, value: &mut Value, policy: &Redaction, least: usize) {
         match value {
-            Value::String(text) => {
-                if let Cow::Owned(shown) = self.text(text) {
-                    *text = shown;
+            Value::String(text) => match policy.apply(text) {
+                Cow::Owned(shown) => *text = shown,
+                Cow::Borrowed(_) if text.len() >= least && self.is_in_secret(text) => {
+                    policy.replacement().clone_into(text);
                 }
-            }
-            Value::Array(values) => values.iter_mut().for_each(|it| self.hide(it)),
+                Cow::Borrowed(_) => {}
+            },
+            Value::Array(values) => values.iter_mut().for_each(|it| self.hide(it, policy, least)),
             Value::Object(members) => {
-                let shown = std::mem::take(members).into_iter().map(|(name, mut value)| {
-                    self.hide(&mut value);
-                    (self.text(&name).into_owned(), value)
-                });
-                *members = shown.collect();
+                members.values_mut().for_each(|it| self.hide(it, policy, least));
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
-    }
-
-    fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let Some(policy) = self.policy else { return Cow::Borrowed(text) };
-        match policy.apply(text) {
-            Cow::Borrowed(_) if self.is_in_secret(text) => policy.replacement().to_owned().into(),
-            shown => shown,
         }
     }
 
     /// Whether it is a piece of a secret.
     fn is_in_secret(&self, piece: &str) -> bool {
         let shown = |index: usize| {
-            &self.shown.get_or_init(|| self.texts.map(|text| shown(self.policy, text)))[index]
+            let shown = || self.texts.each_ref().map(|it| it.shown(self.policy).into_owned());
+            &self.shown.get_or_init(shown)[index]
         };
         let mut texts = self.texts.iter().enumerate();
-        texts.any(|(index, text)| text.contains(piece) && !shown(index).contains(piece))
+        texts.any(|(index, text)| text.text().contains(piece) && !shown(index).contains(piece))
     }
 }
 
@@ -151,8 +146,13 @@ mod tests {
 
     const SCREEN: &str = "user bob token=abcdefgh1234 done";
 
+    fn texts() -> [Excerpt; 2] {
+        // The tail of a transcript that begins in a secret.
+        [Excerpt::new(SCREEN, 0), Excerpt::new("token=zyxwvuts9876 more", 10)]
+    }
+
     fn outcome(mut outcome: Value) -> Value {
-        Veil::new(Some(Redaction::standard()), || [SCREEN, ""]).outcome(&mut outcome);
+        Veil::new(Some(Redaction::standard()), texts).outcome(&mut outcome);
         outcome
     }
 
@@ -166,6 +166,7 @@ mod tests {
         assert_eq!(caught("bob"), "bob");
         assert_eq!(caught("abcdefgh1234"), "[REDACTED]");
         assert_eq!(caught("cdefg"), "[REDACTED]");
+        assert_eq!(caught("vuts9876"), "[REDACTED]");
         assert_eq!(caught("token=abcdefgh1234 done"), "token=[REDACTED] done");
         assert_eq!(caught(&"x".repeat(9999)).as_str().unwrap().len(), CAPTURE_CHARS);
     }
@@ -173,15 +174,15 @@ mod tests {
     #[test]
     fn what_a_plugin_says_of_a_secret_is_hidden() {
         let said = json!({"kind": "lua", "plugin": "p", "predicate": "f", "capture": ["bob", "efgh"],
-            "evidence": {"why": "saw token=abcdefgh1234", "abcdefgh1234": 1, "who": "bob", "n": 2}});
+            "evidence": {"why": "saw token=abcdefgh1234", "token": "abcdefgh1234", "who": "bob", "n": 2}});
         let shown = json!({"kind": "lua", "plugin": "p", "predicate": "f", "capture": ["bob", "[REDACTED]"],
-            "evidence": {"why": "saw token=[REDACTED]", "[REDACTED]": 1, "who": "bob", "n": 2}});
+            "evidence": {"why": "saw token=[REDACTED]", "token": "[REDACTED]", "who": "bob", "n": 2}});
         assert_eq!(outcome(json!({"kind": "all", "matched": [said]}))["matched"][0], shown);
     }
 
     #[test]
     fn who_may_see_everything_does() {
-        let veil = Veil::new(None, || [SCREEN, ""]);
+        let veil = Veil::new(None, texts);
         let mut caught = json!({"capture": "abcdefgh1234"});
         veil.outcome(&mut caught);
         assert_eq!(caught["capture"], "abcdefgh1234");

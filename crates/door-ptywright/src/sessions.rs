@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use greenroom_engine::redact::Redaction;
+use greenroom_engine::redact::{Excerpt, Redaction};
 use greenroom_engine::{Caller, Info, State};
 use greenroom_model::SessionId;
 use tokio::sync::watch;
@@ -112,18 +112,11 @@ impl Door {
     ) -> Result<String, RpcError> {
         self.engine.transcribe(id, TRANSCRIPT_CHARS).await?;
         let read = self.engine.scene(id, |scene| match scene.transcript {
-            Some(transcript) => {
-                let (text, from) = transcript.tail_in_context(transcript.max_chars());
-                (text.to_owned(), from)
-            }
+            Some(transcript) => scene.printed(transcript.max_chars()),
             // It ended before anybody asked for one.
-            None => (scene.screen.text().replace('\n', "\r\n"), 0),
+            None => Excerpt::new(scene.contents().replace('\n', "\r\n"), 0),
         });
-        let (text, from) = read.await?;
-        Ok(match policy {
-            Some(policy) => policy.apply_from(&text, from).into_owned(),
-            None => text[from..].to_owned(),
-        })
+        Ok(read.await?.shown(policy.as_ref()).into_owned())
     }
 
     /// Ends a session and forgets it.

@@ -9,10 +9,11 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::iter;
 use std::ops::Range;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use greenroom_engine::Scene;
-use greenroom_engine::redact::Redaction;
+use greenroom_engine::redact::{Excerpt, Redaction};
 use greenroom_model::Size;
 use greenroom_screen::{Cursor, Modes, Snapshot, Wrap};
 use serde::Deserialize;
@@ -46,6 +47,17 @@ pub(crate) struct Wanted {
     history_lines: Option<u64>,
 }
 
+impl Wanted {
+    /// The rows whose cells are wanted.
+    fn rows(&self, size: Size) -> Range<u16> {
+        if !self.cells.unwrap_or(true) {
+            return 0..0;
+        }
+        let first = self.row_start.unwrap_or(0).min(size.rows());
+        first..self.row_end.unwrap_or(u16::MAX).clamp(first, size.rows())
+    }
+}
+
 /// What a screen shows at one moment, to be written later.
 #[derive(Debug)]
 pub(crate) struct Shot {
@@ -54,8 +66,8 @@ pub(crate) struct Shot {
     modes: Modes,
     title: String,
     /// The cells, if any are wanted: to copy them takes longer than all else here.
-    snapshot: Option<Snapshot>,
-    pub(crate) contents: String,
+    snapshot: Option<Arc<Snapshot>>,
+    contents: Excerpt,
     history: Option<String>,
     pub(crate) sequence: u64,
     alternate: bool,
@@ -70,32 +82,26 @@ impl Shot {
             let first = top.saturating_sub(lines.min(MAX_HISTORY)).max(screen.first_row());
             screen.text_of(first..top, Wrap::Joined)
         });
+        let size = screen.size();
+        // Too many for one answer are not taken along.
+        let cells = wanted.rows(size).len() * usize::from(size.cols());
+        let has_cells = (1..=MAX_CELLS).contains(&cells);
         Shot {
-            size: screen.size(),
+            size,
             cursor: screen.cursor(),
             modes: screen.modes(),
             title: screen.title().to_owned(),
-            snapshot: wanted.cells.unwrap_or(true).then(|| screen.snapshot()),
-            contents: scene.contents().to_owned(),
+            snapshot: has_cells.then(|| scene.snapshot()),
+            contents: scene.excerpt().clone(),
             history,
             sequence: scene.sequence,
             alternate: screen.is_alternate(),
         }
     }
 
-    /// The rows whose cells are wanted.
-    fn rows(&self, wanted: &Wanted) -> Range<u16> {
-        if !wanted.cells.unwrap_or(true) {
-            return 0..0;
-        }
-        let rows = self.size.rows();
-        let first = wanted.row_start.unwrap_or(0).min(rows);
-        first..wanted.row_end.unwrap_or(u16::MAX).clamp(first, rows)
-    }
-
     /// Whether the cells that are wanted fit into one answer.
     pub(crate) fn check(&self, wanted: &Wanted) -> Result<(), RpcError> {
-        let cells = self.rows(wanted).len() * usize::from(self.size.cols());
+        let cells = wanted.rows(self.size).len() * usize::from(self.size.cols());
         if cells <= MAX_CELLS {
             return Ok(());
         }
@@ -114,14 +120,14 @@ impl Shot {
         pixels: Pixels,
         policy: Option<&Redaction>,
     ) -> impl Iterator<Item = Bytes> + Send + use<> {
-        let contents = shown(policy, &self.contents);
+        let contents = self.contents.shown(policy);
         let (begin, end) = (self.begin(&contents, pixels), self.end(policy));
         let has_secrets = matches!(contents, Cow::Owned(_));
-        let rows = if self.check(wanted).is_ok() { self.rows(wanted) } else { 0..0 };
+        let rows = wanted.rows(self.size);
         let cells = self.snapshot.map(|snapshot| {
             // Cells are looked at for secrets only if there are any in the text.
             let hidden = match policy.filter(|_| has_secrets) {
-                Some(policy) => Hidden::find(&snapshot, policy),
+                Some(policy) => Hidden::find(&snapshot, self.contents.before(), policy),
                 None => Hidden::default(),
             };
             Cells::new(snapshot, rows, hidden)
@@ -272,5 +278,25 @@ mod tests {
         };
         assert_eq!((row(1), row(2)), ("token=[REDAC".to_owned(), "TE next".to_owned()));
         assert_eq!(shot["plain_text"], "\ntoken=[REDACTED] next");
+    }
+
+    #[test]
+    fn a_secret_whose_beginning_scrolled_away_is_hidden() {
+        let bytes = b"token=abcdefghijklmnopqrstuvwxyz\r\nnext";
+        let shot = shot("12x2", bytes, &json!({"history_lines": 9}), true);
+        assert_eq!(shot["plain_text"], "[REDACTED]\nnext");
+        assert_eq!(shot["history"], "token=[REDACTED]");
+        let cells = shot["cells"].as_array().unwrap().iter();
+        let text: String = cells.map(|it| it["text"].as_str().unwrap()).collect();
+        assert_eq!(text, "[REDACTEnext");
+    }
+
+    #[test]
+    fn a_terminal_of_one_column_has_no_more_cells() {
+        for bytes in ["", "ab", "漢"] {
+            let shot = shot("1x2", bytes.as_bytes(), &json!({}), true);
+            let cells = shot["cells"].as_array().unwrap();
+            assert_eq!(cells.iter().map(|it| &it["col"]).collect::<Vec<_>>(), [0, 0], "{bytes}");
+        }
     }
 }

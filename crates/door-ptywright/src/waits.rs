@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use greenroom_engine::redact::Excerpt;
 use greenroom_engine::{Error, Matcher, Scene, Waited};
 use greenroom_model::SessionId;
 use greenroom_plugin::Sight;
@@ -13,7 +14,7 @@ use tokio::time::Instant;
 
 use crate::Door;
 use crate::error::RpcError;
-use crate::matcher::{Held, Tree, holds};
+use crate::matcher::{Held, TRANSCRIPT_TAIL, Tree, holds};
 
 /// The longest name of a wait.
 const MAX_WAIT_ID: usize = 256;
@@ -41,8 +42,14 @@ pub(crate) enum Target {
 /// A wait under way; its name, if it has one, is free again when this is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Named {
+    name: Name,
+}
+
+/// The name of a wait, if it has one. Cheap to clone.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Name {
     cancels: Cancels,
-    id: Option<String>,
+    id: Option<Arc<str>>,
     cancelled: Arc<Notify>,
 }
 
@@ -65,7 +72,8 @@ impl Cancels {
             let cancel = Cancel { on, cancelled: Arc::clone(&cancelled) };
             all.insert(id.clone(), cancel);
         }
-        Ok(Named { cancels: self.clone(), id, cancelled })
+        let name = Name { cancels: self.clone(), id: id.map(Arc::from), cancelled };
+        Ok(Named { name })
     }
 
     /// Cancels a wait on an adapter; says on which.
@@ -84,11 +92,6 @@ impl Cancels {
         })
     }
 
-    /// A wait came to its end: its name is free.
-    pub(crate) fn forget(&self, id: &str) {
-        self.all().remove(id);
-    }
-
     fn cancel(&self, id: &str, fits: impl Fn(&Target) -> Option<String>) -> Option<String> {
         let mut all = self.all();
         let on = fits(&all.get(id)?.on)?;
@@ -100,18 +103,35 @@ impl Cancels {
 impl Named {
     /// The name, if it has one.
     pub(crate) fn id(&self) -> Option<&str> {
-        self.id.as_deref()
+        self.name.id()
+    }
+
+    /// The name, for who ends the wait.
+    pub(crate) fn name(&self) -> Name {
+        self.name.clone()
     }
 
     /// Ends when the wait is cancelled.
     pub(crate) async fn cancelled(&self) {
-        self.cancelled.notified().await;
+        self.name.cancelled.notified().await;
     }
 }
 
 impl Drop for Named {
     fn drop(&mut self) {
-        let Some(id) = &self.id else { return };
+        self.name.free();
+    }
+}
+
+impl Name {
+    /// What it is, if there is one.
+    pub(crate) fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// The wait came to its end: another may have its name.
+    pub(crate) fn free(&self) {
+        let Some(id) = self.id() else { return };
         let mut all = self.cancels.all();
         // Somebody may have the name by now, if this was cancelled.
         if all.get(id).is_some_and(|cancel| Arc::ptr_eq(&cancel.cancelled, &self.cancelled)) {
@@ -142,26 +162,28 @@ pub(crate) struct Seen {
     pub(crate) sight: Sight,
     pub(crate) cursor: (u16, u16),
     pub(crate) quiet: Duration,
+    /// What it sees of the screen and of what was printed, with what came before.
+    pub(crate) screen: Excerpt,
+    pub(crate) printed: Excerpt,
 }
 
 impl Seen {
     fn of(scene: Scene<'_>) -> Seen {
-        let text = scene.screen.contents();
-        let (body, status) = split_status(&text);
-        let tail = scene.transcript.map_or("", |it| it.tail(crate::matcher::TRANSCRIPT_TAIL));
+        let (screen, printed) = (scene.excerpt().clone(), scene.printed(TRANSCRIPT_TAIL));
+        let (body, status) = split_status(screen.text());
         let cursor = scene.screen.cursor();
         let sight = Sight {
             body_text: body.into(),
             status_text: status.into(),
-            transcript: tail.into(),
+            transcript: printed.alone(),
             sequence: scene.sequence,
             process_exited: scene.end.is_some(),
             stable_ms: None,
             markers: BTreeMap::new(),
             cursor: scene.transcript.map_or(0, greenroom_engine::Transcript::end),
-            screen: text.into(),
+            screen: screen.alone(),
         };
-        Seen { sight, cursor: (cursor.row, cursor.col), quiet: scene.quiet }
+        Seen { sight, cursor: (cursor.row, cursor.col), quiet: scene.quiet, screen, printed }
     }
 }
 
@@ -210,7 +232,7 @@ impl Door {
         loop {
             // It may be closed by now.
             let seen = self.look(id, &look, &mut changes).await.map_err(|_| RpcError::closed())?;
-            let Seen { mut sight, cursor, quiet } = Seen::clone(&seen);
+            let Seen { mut sight, cursor, quiet, screen, .. } = Seen::clone(&seen);
             let stable = quiet.min(began.elapsed());
             sight.stable_ms = u64::try_from(stable.as_millis()).ok();
             let disabled = Mutex::default();
@@ -232,7 +254,7 @@ impl Door {
             {
                 return Err(error.into());
             }
-            let timed_out = || Error::Timeout { screen: sight.screen.to_string() };
+            let timed_out = || Error::Timeout { screen: String::new(), contents: screen.clone() };
             if Instant::now() >= until {
                 return Err(timed_out().into());
             }

@@ -8,6 +8,7 @@ use greenroom_pty::GroupError;
 
 use crate::archive::ArchiveError;
 use crate::matcher::PatternError;
+use crate::redact::Excerpt;
 
 /// Why the engine could not do what was asked.
 ///
@@ -37,8 +38,10 @@ pub enum Error {
     /// The time is over.
     #[error("timed out")]
     Timeout {
-        /// What the screen showed then.
+        /// What the screen showed then, one line a row.
         screen: String,
+        /// The same as the program wrote it.
+        contents: Excerpt,
     },
     /// The caller may not do that.
     #[error("not allowed: this connection may not {0}")]

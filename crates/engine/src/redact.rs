@@ -13,6 +13,7 @@
 mod block;
 mod code;
 mod cookie;
+mod excerpt;
 mod keyed;
 mod known;
 mod lanes;
@@ -27,6 +28,7 @@ mod url;
 use std::borrow::Cow;
 use std::ops::Range;
 
+pub use excerpt::Excerpt;
 use lanes::{Lane, Lanes, STRINGS, State};
 pub use policy::{Redaction, RedactionError};
 use scan::{Scan, Site};

@@ -1,11 +1,17 @@
 //! What can be seen of a session at one moment.
 
 use std::cell::OnceCell;
+use std::sync::Arc;
 use std::time::Duration;
 
-use greenroom_screen::Screen;
+use greenroom_screen::{Screen, Snapshot};
 
+use crate::redact::Excerpt;
 use crate::{End, Transcript};
+
+/// How much of a line that has scrolled away is looked at, to know a secret in the rest of it: as long as
+/// command lines get.
+const ABOVE: usize = 16 << 10;
 
 /// What can be seen of a session between two of its turns.
 #[derive(Debug, Clone, Copy)]
@@ -20,15 +26,16 @@ pub struct Scene<'a> {
     pub quiet: Duration,
     /// How it ended, if it has.
     pub end: Option<End>,
-    /// What it shows as text, as far as somebody wanted that.
+    /// What it shows, as far as somebody wanted that.
     pub texts: &'a Texts,
 }
 
-/// The texts of one moment, made when the first wants them and shared by all.
+/// What is to be seen at one moment, made when the first wants it and shared by all.
 #[derive(Debug, Default)]
 pub struct Texts {
     text: OnceCell<String>,
-    contents: OnceCell<String>,
+    contents: OnceCell<Excerpt>,
+    snapshot: OnceCell<Arc<Snapshot>>,
 }
 
 impl<'a> Scene<'a> {
@@ -41,6 +48,28 @@ impl<'a> Scene<'a> {
     /// What the screen shows, as the program wrote it.
     #[must_use]
     pub fn contents(self) -> &'a str {
-        self.texts.contents.get_or_init(|| self.screen.contents())
+        self.excerpt().text()
+    }
+
+    /// The same, with the beginning of its first line if that has scrolled away.
+    #[must_use]
+    pub fn excerpt(self) -> &'a Excerpt {
+        self.texts.contents.get_or_init(|| {
+            let (text, from) = self.screen.contents_in_context(ABOVE);
+            Excerpt::new(text, from)
+        })
+    }
+
+    /// The last characters it printed, with what came before them; nothing, if that is not kept.
+    #[must_use]
+    pub fn printed(self, chars: usize) -> Excerpt {
+        let (text, from) = self.transcript.map_or(("", 0), |it| it.tail_in_context(chars));
+        Excerpt::new(text, from)
+    }
+
+    /// Its cells.
+    #[must_use]
+    pub fn snapshot(self) -> Arc<Snapshot> {
+        Arc::clone(self.texts.snapshot.get_or_init(|| Arc::new(self.screen.snapshot())))
     }
 }

@@ -6,9 +6,13 @@
 
 use crate::redact::HOLD_MAX;
 
-/// How many characters more than it shows a transcript knows: without them nobody could tell that what it
-/// begins with is the rest of a secret.
+/// How many characters before a part of it are looked at with it: nobody could tell otherwise that the part
+/// begins with the rest of a secret.
 const BEFORE: usize = HOLD_MAX;
+
+/// How many bytes more it may be where these begin in the middle of what may be one: a line without a blank,
+/// or many such, as keys are.
+const BEFORE_MORE: usize = 4 * HOLD_MAX;
 
 /// How much more than it must keep a transcript holds before it lets go of the oldest: so that it
 /// is not moved for every piece.
@@ -72,9 +76,8 @@ impl Transcript {
     /// where in that text the last characters begin.
     #[must_use]
     pub fn tail_in_context(&self, chars: usize) -> (&str, usize) {
-        let tail = self.tail(chars);
-        let from = self.text.len() - tail.len();
-        let start = start_of_last(&self.text[..from], BEFORE);
+        let from = self.text.len() - self.tail(chars).len();
+        let start = context_of(&self.text, from);
         (&self.text[start..], from - start)
     }
 
@@ -96,12 +99,12 @@ impl Transcript {
             whole.extend_from_slice(bytes);
             self.push(&whole);
         }
-        if self.chars > self.max_chars * SLACK + BEFORE {
-            let keep = self.max_chars + BEFORE;
-            let gone = start_of_last(&self.text, keep);
+        if self.chars > (self.max_chars + BEFORE + BEFORE_MORE) * SLACK {
+            let gone = context_of(&self.text, start_of_last(&self.text, self.max_chars));
+            let chars = self.text[..gone].chars().count();
             self.text.drain(..gone);
-            self.start += (self.chars - keep) as u64;
-            self.chars = keep;
+            self.start += chars as u64;
+            self.chars -= chars;
         }
     }
 
@@ -153,6 +156,21 @@ impl Transcript {
         transcript.cut = cut.to_vec();
         Some((transcript, rest))
     }
+}
+
+/// Where to begin to look for secrets, to know those that go on behind a place.
+fn context_of(text: &str, from: usize) -> usize {
+    let mut start = start_of_last(&text[..from], BEFORE);
+    let least = text.floor_char_boundary(start.saturating_sub(BEFORE_MORE));
+    while start > least {
+        let line = text[least..start].rfind('\n').map_or(least, |at| least + at);
+        let has_blank = |text: &str| text.trim_end().contains([' ', '\t']);
+        if has_blank(&text[line..start]) {
+            break;
+        }
+        start = line;
+    }
+    start
 }
 
 /// Where the last characters of a text begin, at most so many. Whole stretches are counted, which

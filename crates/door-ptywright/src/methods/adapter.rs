@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use greenroom_engine::redact::Redaction;
 use greenroom_engine::{Matcher, New, Program, State as Life};
 use greenroom_plugin::Permission;
 use serde::Deserialize;
@@ -18,7 +19,7 @@ use crate::connection::Connection;
 use crate::envelope::Params;
 use crate::error::RpcError;
 use crate::matcher::{TRANSCRIPT_TAIL, Tree};
-use crate::redaction::{Veil, Wish, shown};
+use crate::redaction::{Veil, Wish};
 use crate::sessions::name;
 use crate::snapshot::{Shot, Wanted};
 use crate::waits::split_status;
@@ -227,8 +228,12 @@ impl Waiting {
     }
 
     /// Waits, and says what held and what the adapter makes of it.
-    async fn wait(self, it: &Connection, live: &Live, params: &Params) -> Result<Value, RpcError> {
-        let policy = params.read::<Wish>()?.policy()?;
+    async fn wait(
+        self,
+        it: &Connection,
+        live: &Live,
+        (params, policy): (&Params, Option<Redaction>),
+    ) -> Result<Value, RpcError> {
         let tree = self.tree(live).await?;
         let timeout = Duration::from_millis(self.timeout_ms.unwrap_or(TIMEOUT_MS));
         it.door.engine.transcribe(live.session, TRANSCRIPT_CHARS).await?;
@@ -239,12 +244,11 @@ impl Waiting {
             changes.borrow_and_update();
             let left = until.saturating_duration_since(Instant::now());
             let waited = it.door.wait(live.session, &tree, left, |matched, scene| {
-                let tail = scene.transcript.map_or("", |it| it.tail(TRANSCRIPT_TAIL)).to_owned();
-                (matched, scene.quiet, scene.contents().to_owned(), tail)
+                (matched, scene.quiet, [scene.excerpt().clone(), scene.printed(TRANSCRIPT_TAIL)])
             });
             let waited = waited.await.map_err(|error| error.hiding(policy.as_ref()));
-            let (mut matched, quiet, screen, transcript) = waited?;
-            Veil::new(policy.as_ref(), || [&screen, &transcript]).outcome(&mut matched);
+            let (mut matched, quiet, texts) = waited?;
+            Veil::new(policy.as_ref(), || texts).outcome(&mut matched);
             let stable_ms = u64::try_from(quiet.as_millis()).unwrap_or(u64::MAX);
             let state = it.door.classify(live, Some(stable_ms)).await?;
             // What a matcher saw may be the end of the turn before; the classifier knows better.
@@ -270,10 +274,11 @@ impl Waiting {
 }
 
 pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    let policy = params.read::<Wish>()?.policy()?;
     let live = adapter(it, params, "adapter.wait", Permission::MatcherWait)?;
     let waiting: Waiting = params.read()?;
     tokio::select! {
-        answer = waiting.wait(it, &live, params) => Ok(answer?.into()),
+        answer = waiting.wait(it, &live, (params, policy)) => Ok(answer?.into()),
         () = params.named.cancelled() => Err(RpcError::cancelled()),
     }
 }
@@ -286,6 +291,7 @@ struct Turn {
 }
 
 pub(super) async fn turn(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    let policy = params.read::<Wish>()?.policy()?;
     let live = it.door.adapters.find(&params.read::<Named>()?.adapter)?;
     live.permits("adapter.send", Permission::InputWrite)?;
     live.permits("adapter.wait", Permission::MatcherWait)?;
@@ -294,7 +300,7 @@ pub(super) async fn turn(it: &Arc<Connection>, params: &Params) -> Result<Answer
     let turn = async {
         let _turn = live.turn.lock().await;
         send.send(it, &live).await?;
-        waiting.wait(it, &live, params).await
+        waiting.wait(it, &live, (params, policy)).await
     };
     tokio::select! {
         answer = turn => Ok(answer?.into()),
@@ -325,7 +331,7 @@ pub(super) async fn snapshot(it: &Arc<Connection>, params: &Params) -> Result<An
     let shot = it.door.engine.scene(live.session, move |scene| Shot::take(scene, &taken)).await?;
     shot.check(&wanted)?;
     let pixels = it.door.sessions.pixels(live.session);
-    Ok(Answer::pieces(shot.into_wire(&wanted, pixels, policy.as_ref())))
+    Ok(Answer::later(move || shot.into_wire(&wanted, pixels, policy.as_ref())))
 }
 
 pub(super) async fn transcript(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
@@ -339,9 +345,9 @@ pub(super) async fn inspect(it: &Arc<Connection>, params: &Params) -> Result<Ans
     let live = adapter(it, params, "adapter.inspect", Permission::ScreenRead)?;
     let state = it.door.classify_anyhow(&live).await?;
     let sight = &state.seen.sight;
-    let text = shown(policy.as_ref(), &sight.screen);
+    let text = state.seen.screen.shown(policy.as_ref());
     let (body, status) = split_status(&text);
-    let tail = shown(policy.as_ref(), &sight.transcript);
+    let tail = state.seen.printed.shown(policy.as_ref());
     let tail = &tail[tail.ceil_char_boundary(tail.len().saturating_sub(TAIL_BYTES))..];
     Ok(json!({
         "adapter": live.name,

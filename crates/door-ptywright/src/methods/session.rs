@@ -187,7 +187,7 @@ pub(super) async fn snapshot(it: &Arc<Connection>, params: &Params) -> Result<An
     let shot = it.door.engine.scene(id, move |scene| Shot::take(scene, &taken)).await?;
     shot.check(&wanted)?;
     let pixels = it.door.sessions.pixels(id);
-    Ok(Answer::pieces(shot.into_wire(&wanted, pixels, policy.as_ref())))
+    Ok(Answer::later(move || shot.into_wire(&wanted, pixels, policy.as_ref())))
 }
 
 pub(super) async fn transcript(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
@@ -223,17 +223,15 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
         }
         false => None,
     };
-    let wait_id = params.named.id().map(str::to_owned);
+    let name = params.named.name();
     let told = Told { began, policy: policy.clone(), evidence, pixels: door.sessions.pixels(id) };
     let timeout = Duration::from_millis(timeout_ms.unwrap_or(TIMEOUT_MS));
     // Not kept by a wait that nobody waits for any more.
     let (connection, asked) = (Arc::downgrade(it), params.asked.clone());
     let waiting = door.wait(id, &tree, timeout, move |matched, scene| {
-        let answer = told.answer(matched, wait_id.as_deref(), scene);
+        let answer = told.answer(matched, name.id(), scene);
         let Some(it) = connection.upgrade() else { return Some(answer) };
-        if let Some(wait_id) = &wait_id {
-            it.door.cancels.forget(wait_id);
-        }
+        name.free();
         it.respond_now(&asked, answer)
     });
     let left = tokio::select! {
@@ -267,8 +265,7 @@ struct Begin<'a> {
 
 impl Told {
     fn answer(self, mut outcome: Value, wait_id: Option<&str>, scene: Scene<'_>) -> Answer {
-        let transcript = || scene.transcript.map_or("", |it| it.tail(TRANSCRIPT_TAIL));
-        let texts = || [scene.contents(), transcript()];
+        let texts = || [scene.excerpt().clone(), scene.printed(TRANSCRIPT_TAIL)];
         Veil::new(self.policy.as_ref(), texts).outcome(&mut outcome);
         let begin = Begin {
             matched: true,
@@ -281,11 +278,13 @@ impl Told {
         // Texts and numbers can always be written.
         let written = serde_json::to_vec(&begin).unwrap_or_default();
         let Some((wanted, tail)) = self.evidence else {
-            return Answer::pieces(iter::once(written.into()));
+            return Answer::later(|| iter::once(written.into()));
         };
         let tail = tail.end(scene.transcript);
-        let shot = Shot::take(scene, &wanted).into_wire(&wanted, self.pixels, self.policy.as_ref());
-        Answer::pieces(with_evidence(written, tail, shot))
+        let (shot, policy, pixels) = (Shot::take(scene, &wanted), self.policy, self.pixels);
+        Answer::later(move || {
+            with_evidence(written, tail, shot.into_wire(&wanted, pixels, policy.as_ref()))
+        })
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 use std::ops::Range;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use greenroom_engine::redact::Redaction;
@@ -30,9 +31,10 @@ pub(super) struct Hidden {
 }
 
 impl Hidden {
-    /// Finds the cells of secrets, also of those that are wrapped.
-    pub(super) fn find(snapshot: &Snapshot, policy: &Redaction) -> Hidden {
-        let mut text = String::new();
+    /// Finds the cells of secrets, also of those that are wrapped. `before` is the beginning of the first
+    /// line, if that has scrolled away.
+    pub(super) fn find(snapshot: &Snapshot, before: &str, policy: &Redaction) -> Hidden {
+        let mut text = String::from(before);
         // Where each cell's text begins.
         let mut places: Vec<(usize, (u16, u16))> = Vec::new();
         for (row, line) in (0..).zip(snapshot.rows()) {
@@ -71,7 +73,7 @@ impl Hidden {
 /// The cells of some rows, in pieces that are made when they are asked for.
 #[derive(Debug)]
 pub(super) struct Cells {
-    snapshot: Snapshot,
+    snapshot: Arc<Snapshot>,
     rows: Range<u16>,
     hidden: Hidden,
     /// What is between a cell's row and its text, by column.
@@ -82,7 +84,7 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    pub(super) fn new(snapshot: Snapshot, rows: Range<u16>, hidden: Hidden) -> Cells {
+    pub(super) fn new(snapshot: Arc<Snapshot>, rows: Range<u16>, hidden: Hidden) -> Cells {
         let cols = if rows.is_empty() { 0 } else { snapshot.size().cols() };
         let columns = (0..cols).map(|col| format!(r#"{col},"text":""#)).collect();
         Cells { snapshot, rows, hidden, columns, styles: Styles::default(), is_first: true }
@@ -91,14 +93,16 @@ impl Cells {
     fn push_row(&mut self, out: &mut String, row: u16) {
         let Cells { snapshot, hidden, columns, styles, is_first, .. } = self;
         let Some(line) = snapshot.row(row) else { return };
-        let column = |col: u16| columns.get(usize::from(col)).map_or("", String::as_str);
+        let column = |col: u16| columns.get(usize::from(col)).map(String::as_str);
         let begin = format!(r#",{{"row":{row},"col":"#);
         let written = line.written();
         for cell in line.cells() {
+            // A terminal of one column has a second behind its edge.
+            let Some(place) = column(cell.col) else { break };
             let style = styles.get(cell.style);
             // The first of all follows nothing.
             out.push_str(&begin[usize::from(std::mem::take(is_first))..]);
-            out.push_str(column(cell.col));
+            out.push_str(place);
             match hidden.get((row, cell.col)) {
                 Some(instead) => push_escaped(out, instead.encode_utf8(&mut [0; 4])),
                 None if cell.col >= written => {}
@@ -108,8 +112,9 @@ impl Cells {
                 let style = &style[NARROW.len()..];
                 out.push_str(WIDE);
                 out.push_str(style);
+                let Some(place) = column(cell.col + 1) else { break };
                 out.push_str(&begin);
-                out.push_str(column(cell.col + 1));
+                out.push_str(place);
                 out.push_str(TAIL);
                 out.push_str(style);
             } else {

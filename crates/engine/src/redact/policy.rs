@@ -97,6 +97,13 @@ impl Redaction {
         Ok(Redaction(Arc::new(Policy { replacement, literals, finder, regexes })))
     }
 
+    /// Whether a [`Stream`](super::Stream) shows the same of a text as a look at the whole: not what a
+    /// caller's expression finds over the ends of lines.
+    #[must_use]
+    pub fn is_streamable(&self) -> bool {
+        self.0.regexes.is_empty()
+    }
+
     /// What stands where a secret was.
     #[must_use]
     pub fn replacement(&self) -> &str {

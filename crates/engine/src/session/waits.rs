@@ -162,7 +162,10 @@ impl Session {
             let Waiting { wait, .. } = waits.swap_remove(index);
             match outcome {
                 Some(outcome) => wait.waiter.holds(&Waited::now(outcome, scene), scene),
-                None => wait.waiter.fails(Error::Timeout { screen: scene.text().to_owned() }),
+                None => wait.waiter.fails(Error::Timeout {
+                    screen: scene.text().to_owned(),
+                    contents: scene.excerpt().clone(),
+                }),
             }
         }
         self.waits.all = waits;

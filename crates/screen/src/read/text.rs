@@ -203,6 +203,35 @@ impl Screen {
         into_string(out)
     }
 
+    /// The same, behind the beginning of the line that its first row goes on with, if that has scrolled
+    /// away; and where in that text the screen begins. Of a line that is longer than `most` bytes, only
+    /// about so many are there.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// let mut screen = Screen::new("4x2".parse().unwrap(), Options::default());
+    /// screen.feed(b"gone\r\nlong line\r\n$ ");
+    /// assert_eq!(screen.contents_in_context(999), ("long line\n$ ".to_owned(), 8));
+    /// assert_eq!(screen.contents(), "e\n$ ");
+    /// ```
+    #[must_use]
+    pub fn contents_in_context(&self, most: usize) -> (String, usize) {
+        let history = &self.terminal.history;
+        let (mut first, mut bytes) = (history.end(), 0);
+        while bytes < most
+            && !self.is_alternate()
+            && let Some(above) = first.checked_sub(1).and_then(|above| history.line(above))
+            && above.wrapped
+        {
+            bytes += above.text.len();
+            first -= 1;
+        }
+        let mut text = self.text_of(first..history.end(), Wrap::Joined);
+        let from = text.len();
+        text.push_str(&self.contents());
+        (text, from)
+    }
+
     /// A row of the history or the screen by its number.
     ///
     /// ```

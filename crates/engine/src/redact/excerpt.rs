@@ -1,0 +1,51 @@
+//! A part of a text that knows what came right before it.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::Redaction;
+
+/// A part of a text, and what came right before it: nobody could tell otherwise that it begins with the rest
+/// of a secret. Cheap to clone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Excerpt {
+    whole: Arc<str>,
+    from: usize,
+}
+
+impl Excerpt {
+    /// What follows a place in a text.
+    #[must_use]
+    pub fn new(whole: impl Into<Arc<str>>, from: usize) -> Excerpt {
+        let whole = whole.into();
+        let from = whole.floor_char_boundary(from);
+        Excerpt { whole, from }
+    }
+
+    /// The text, secrets and all.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.whole[self.from..]
+    }
+
+    /// What came right before it.
+    #[must_use]
+    pub fn before(&self) -> &str {
+        &self.whole[..self.from]
+    }
+
+    /// The text without what came before it.
+    #[must_use]
+    pub fn alone(&self) -> Arc<str> {
+        if self.from == 0 { Arc::clone(&self.whole) } else { self.text().into() }
+    }
+
+    /// The text as somebody with this policy may see it.
+    #[must_use]
+    pub fn shown(&self, policy: Option<&Redaction>) -> Cow<'_, str> {
+        match policy {
+            Some(policy) => policy.apply_from(&self.whole, self.from),
+            None => Cow::Borrowed(self.text()),
+        }
+    }
+}
