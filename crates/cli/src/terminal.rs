@@ -3,6 +3,7 @@
 //! **Invariant:** whatever way the program ends, short of being killed, the terminal is left as it
 //! was found: by [`Raw`]'s drop, by its panic hook, and by signals being events of the loops.
 
+mod alternate;
 mod raw;
 pub(crate) mod sequences;
 mod signals;

@@ -21,6 +21,8 @@ pub struct AttachOptions {
     pub size: Option<Size>,
     /// Whether it only watches: it may not type and never sizes.
     pub read_only: bool,
+    /// Whether it is no terminal: it gets every byte as it was printed, and has no size.
+    pub raw: bool,
     /// What happens when the client does not read.
     pub lag: Lag,
     /// How many lines above the screen are drawn first, so that one can scroll back to them.
@@ -299,6 +301,7 @@ fn params(target: &str, options: &AttachOptions, from: Option<Offset>) -> Value 
         "sessionId": target,
         "stream": true,
         "readOnly": options.read_only,
+        "raw": options.raw,
         "lag": lag,
         "history": options.history,
     });

@@ -67,8 +67,11 @@ pub(crate) fn bridge(
     how: Bridge,
 ) -> Result<Exit> {
     let target = session.exact();
+    // What no person looks at comes out as it is, whatever it would do to a terminal.
+    let raw = !is_shown(context);
     let options = AttachOptions {
-        size: Some(how.size),
+        size: Some(how.size).filter(|_| !raw),
+        raw,
         lag: Lag::Block,
         from: Some(Offset::START),
         ..AttachOptions::default()
@@ -167,7 +170,7 @@ struct Bridged<'a> {
 impl<'a> Bridged<'a> {
     fn new(context: &'a Context<'a>, link: Link<'a>, typing: Typing) -> Result<Bridged<'a>> {
         let failed = |doing| move |error: io::Error| Failure::system(doing, &error);
-        let is_shown = isatty(stdout()) && !context.output.is_json();
+        let is_shown = is_shown(context);
         let mut bridged = Bridged {
             context,
             link,
@@ -242,7 +245,7 @@ impl<'a> Bridged<'a> {
         for signal in self.signals.take() {
             match signal {
                 Caught::Resized => {
-                    if let Some(size) = terminal::size() {
+                    if let Some(size) = terminal::size().filter(|_| self.is_shown) {
                         self.link.resize(size, now)?;
                     }
                 }
@@ -330,12 +333,17 @@ impl<'a> Bridged<'a> {
 
     fn close(mut self) {
         if self.is_shown {
-            self.writer.push(sequences::LEAVE);
+            self.writer.push(sequences::leave(self.writer.shows_alternate()));
         }
         self.writer.finish();
         drop(self.raw);
         self.link.close();
     }
+}
+
+/// Whether a person looks at what is printed.
+fn is_shown(context: &Context<'_>) -> bool {
+    isatty(stdout()) && !context.output.is_json()
 }
 
 /// What tells a program in a terminal that no more input comes: in the middle of a line the first

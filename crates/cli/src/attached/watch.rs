@@ -70,6 +70,7 @@ pub(crate) fn watch_as(
     let options = AttachOptions {
         size: Some(size),
         read_only: how.read_only,
+        raw: false,
         lag: Lag::Skip,
         history: settings.history,
         from: how.from,
@@ -322,7 +323,7 @@ impl Watcher<'_> {
     fn leave(mut self, context: &Context<'_>, left: Result<Left>) -> Result<Exit> {
         // What is left of the output is of no use to who left; at an end nothing is left.
         self.writer.clear();
-        self.writer.push(sequences::LEAVE);
+        self.writer.push(sequences::leave(self.writer.shows_alternate()));
         self.writer.push(sequences::BELOW);
         if let (Ok(left), Manners::Ours, false) = (&left, self.manners, context.output.is_json()) {
             self.writer.push(self.farewell(left, &context.program()).into_bytes());

@@ -60,7 +60,7 @@ fn restore_on_panic() {
             let found = FOUND.lock().unwrap_or_else(PoisonError::into_inner).take();
             if let Some(found) = found {
                 if found.drawn_on {
-                    rustix::io::write(stdout(), sequences::LEAVE).unwrap_or_default();
+                    rustix::io::write(stdout(), &sequences::leave(true)).unwrap_or_default();
                 }
                 tcsetattr(stdin(), OptionalActions::Now, &found.modes).unwrap_or_default();
             }

@@ -17,6 +17,7 @@ use rustix::io::{Errno, writev};
 use rustix::stdio::stdout;
 use rustix::termios::isatty;
 
+use super::alternate::Alternate;
 use super::timespec;
 
 /// How many pieces go into one write: a few reads' worth, far below what the system takes.
@@ -29,6 +30,8 @@ const LAST_WRITE: Duration = Duration::from_secs(1);
 pub(crate) struct Writer {
     fd: OwnedFd,
     waiting: VecDeque<Bytes>,
+    /// Which screen it shows, if it is a terminal.
+    alternate: Option<Alternate>,
 }
 
 impl Writer {
@@ -38,12 +41,17 @@ impl Writer {
             Some(fd) => fd,
             None => stdout().try_clone_to_owned()?,
         };
-        Ok(Writer::to(fd))
+        Ok(Writer { alternate: isatty(&fd).then(Alternate::default), ..Writer::to(fd) })
     }
 
     /// A writer to something that never makes its caller wait.
     pub(crate) fn to(fd: OwnedFd) -> Writer {
-        Writer { fd, waiting: VecDeque::new() }
+        Writer { fd, waiting: VecDeque::new(), alternate: None }
+    }
+
+    /// Whether it is a terminal that shows its alternate screen.
+    pub(crate) fn shows_alternate(&self) -> bool {
+        self.alternate.as_ref().is_some_and(Alternate::is_shown)
     }
 
     /// Adds bytes; they go with the next [`Writer::flush`].
@@ -76,6 +84,9 @@ impl Writer {
 
     fn written(&mut self, mut count: usize) {
         while let Some(first) = self.waiting.front_mut() {
+            if let Some(alternate) = &mut self.alternate {
+                alternate.note(&first[..count.min(first.len())]);
+            }
             if count < first.len() {
                 first.advance(count);
                 return;

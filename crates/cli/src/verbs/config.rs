@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use crate::context::Context;
-use crate::failure::{Exit, Failure, Result};
+use crate::failure::{Exit, Failure, FailureKind, Result};
 use crate::plain::plain;
 
 /// Checks the configuration, tells where it is, has the daemon read it again.
@@ -87,6 +87,16 @@ fn check(context: &Context<'_>, file: Option<PathBuf>) -> Result<Exit> {
         count => format!("{count} mistakes"),
     };
     let message = format!("`{}` has {count}", path.display());
-    Err(Failure::new(crate::failure::FailureKind::System, message)
+    Err(Failure::new(FailureKind::System, message)
         .hint("a running daemon keeps the last configuration without mistakes"))
+}
+
+/// Fails if a new daemon would not start with the configuration as it is.
+pub(super) fn refuse_mistakes(context: &Context<'_>) -> Result<()> {
+    let path = context.paths()?.config;
+    let problems = context.host.check_config(&path)?;
+    let Some(first) = problems.first() else { return Ok(()) };
+    let message = format!("`{}`: {}; the daemon was left as it is", path.display(), plain(first));
+    Err(Failure::new(FailureKind::System, message)
+        .hint("`greenroom config check` names all mistakes"))
 }

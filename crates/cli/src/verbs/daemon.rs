@@ -13,7 +13,7 @@ use crate::failure::{Exit, Failure, FailureKind, Result};
 use crate::host::Compat;
 use crate::machines::pass_on;
 use crate::plain::plain;
-use crate::verbs::Place;
+use crate::verbs::{Place, config};
 
 /// The version of this program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -96,6 +96,8 @@ impl Daemon {
                 Ok(Exit::OK)
             }
             What::Restart(how) => {
+                // First: a daemon that runs is better than one that does not start.
+                config::refuse_mistakes(context)?;
                 stop(context)?;
                 start(context, &how)
             }

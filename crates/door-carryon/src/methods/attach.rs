@@ -59,10 +59,10 @@ async fn attach_as(
             return Err(RpcError::invalid(text));
         }
     };
-    let size = params.size()?;
+    let (size, raw) = (params.size()?, params.flag("raw") && offsets);
     let attach = Attach {
-        // A client that does not say its size is taken to have the session's.
-        terminal: Some(size.unwrap_or(info.size)),
+        // A client that does not say its size is taken to have the session's; one that is no terminal has none.
+        terminal: (!raw).then(|| size.unwrap_or(info.size)),
         follows: size.is_none(),
         read_only,
         from: params.offset("from"),

@@ -108,8 +108,10 @@ pub(super) async fn search(it: Arc<Connection>, params: Params) -> Result<Answer
 }
 
 fn matches(screen: &Screen, query: &Query, limit: usize) -> Vec<Value> {
-    let found = screen.search(query, Search { limit, ..Search::default() });
-    let matches = found.iter().map(|found| {
+    // All of them: the newest are the last.
+    let found = screen.search(query, Search { limit: usize::MAX, ..Search::default() });
+    let newest = &found[found.len().saturating_sub(limit)..];
+    let matches = newest.iter().map(|found| {
         let rows = found.end.row - found.start.row;
         let length = rows * u64::from(screen.size().cols()) + u64::from(found.end.col);
         let line = screen.line(found.start.row).map(|line| line.text()).unwrap_or_default();

@@ -52,6 +52,20 @@ fn exit_codes_say_what_happened() {
 }
 
 #[test]
+fn a_daemon_is_not_stopped_for_one_that_would_not_start() {
+    let home = home();
+    let daemon = home.start();
+    std::fs::write(home.path().join("config.toml"), "shel = 'sh'\n").unwrap();
+    let output = home.command(["daemon", "restart"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("`shel`") && text.contains("left as it is"), "{text}");
+    let status = home.command(["daemon", "status", "--json"]).output().unwrap();
+    let status: serde_json::Value = serde_json::from_slice(&status.stdout).unwrap();
+    assert_eq!(status["pid"], daemon.pid(), "{status}");
+}
+
+#[test]
 fn the_audit_trail_says_who_did_what_over_restarts() {
     let home = home();
     let mut daemon = home.start();

@@ -31,6 +31,19 @@ fn the_exit_code_is_that_of_the_program() {
 }
 
 #[test]
+fn what_is_printed_to_a_pipe_comes_out_as_it_is() {
+    let home = home();
+    let _daemon = home.start();
+    // No UTF-8, questions, the clipboard, a title without an end: nothing that a terminal would get.
+    let printed =
+        b"A\xff\xfe\x80caf\xe9\x1b[6nQ\x1b]52;c;aGk=\x07X\x1b[cY\x1bPq#0\x1b\\\xc3(\x1b]2;t";
+    std::fs::write(home.path().join("printed"), printed).unwrap();
+    let output = run(&home, &format!("stty raw -echo; cat '{}/printed'", home.path().display()));
+    assert_eq!(output.stdout.escape_ascii().to_string(), printed.escape_ascii().to_string());
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
 fn what_is_read_here_is_typed_there() {
     let home = home();
     let _daemon = home.start();
