@@ -27,9 +27,12 @@ pub(crate) struct Mark {
     /// How much was printed before.
     pub(crate) offset: Offset,
     pos: Pos,
-    position: Position,
+    /// What the screen looked like; not known of a mark that an earlier daemon made.
+    position: Option<Position>,
     /// The lines typed, without controls.
     typed: Vec<String>,
+    /// What was typed is not known, only that the rest of the line it was typed on is its echo.
+    is_remembered: bool,
 }
 
 /// The marks of a session, the newest last.
@@ -48,7 +51,8 @@ impl Mark {
     /// Everything there is counts as printed after it.
     pub(crate) fn beginning() -> Mark {
         let pos = Pos { row: 0, col: 0 };
-        Mark { offset: Offset::START, pos, position: Position::default(), typed: Vec::new() }
+        let position = Some(Position::default());
+        Mark { offset: Offset::START, pos, position, typed: Vec::new(), is_remembered: false }
     }
 
     /// Now, before `bytes` are typed; `echoes` unless the terminal is known to keep them to itself.
@@ -59,7 +63,23 @@ impl Mark {
     /// Then, before `bytes` were typed.
     pub(crate) fn at(standing: Standing, bytes: &[u8], echoes: bool) -> Mark {
         let Standing { offset, pos, position } = standing;
-        Mark { offset, pos, position, typed: if echoes { typed_lines(bytes) } else { Vec::new() } }
+        let typed = if echoes { typed_lines(bytes) } else { Vec::new() };
+        Mark { offset, pos, position: Some(position), typed, is_remembered: false }
+    }
+
+    /// What the next daemon is to know of it: where it is and whether there is an echo, not what was typed.
+    pub(crate) fn to_note(&self) -> String {
+        let echoes = self.is_remembered || !self.typed.is_empty();
+        format!("{} {} {} {}", self.offset.0, self.pos.row, self.pos.col, u8::from(echoes))
+    }
+
+    /// The mark that an earlier daemon noted.
+    pub(crate) fn from_note(note: &str) -> Option<Mark> {
+        let numbers: Option<Vec<u64>> = note.split(' ').map(|it| it.parse().ok()).collect();
+        let &[offset, row, col, echoes] = numbers?.as_slice() else { return None };
+        let pos = Pos { row, col: u16::try_from(col).ok()? };
+        let (typed, is_remembered) = (Vec::new(), echoes != 0);
+        Some(Mark { offset: Offset(offset), pos, position: None, typed, is_remembered })
     }
 
     /// What was printed since, without the echo.
@@ -68,6 +88,9 @@ impl Mark {
         let end = Pos { row: screen.top_row() + u64::from(screen.size().rows()), col: 0 };
         let start = Pos { row: self.pos.row.max(screen.first_row()), ..self.pos };
         let printed = screen.text_between(start, end, Wrap::Joined);
+        if self.is_remembered {
+            return printed.split_once('\n').map_or(String::new(), |it| it.1.to_owned());
+        }
         if text.is_empty() && self.typed.is_empty() {
             return printed;
         }
@@ -78,22 +101,24 @@ impl Mark {
     /// The rows got other numbers: all that is certain is what the screen shows.
     pub(crate) fn renumber(&mut self, screen: &Screen) {
         self.pos = Pos { row: screen.top_row(), col: 0 };
+        self.is_remembered = false;
     }
 
     /// Goes on to what the screen shows: the rows above it were looked at and do not change.
     pub(crate) fn advance(&mut self, screen: &Screen) {
         if self.pos.row < screen.top_row() {
             self.pos = Pos { row: screen.top_row(), col: 0 };
+            self.is_remembered = false;
         }
     }
 
     /// Rows above the mark that changed since: programs that draw the whole screen print there.
     fn changed_above(&self, screen: &Screen) -> String {
         let mut text = String::new();
-        if self.pos.row <= screen.top_row() {
+        let Some(position) = self.position.filter(|_| self.pos.row > screen.top_row()) else {
             return text;
-        }
-        for row in screen.diff(self.position).rows().filter(|row| row.number() < self.pos.row) {
+        };
+        for row in screen.diff(position).rows().filter(|row| row.number() < self.pos.row) {
             text.push_str(&row.text());
             text.push('\n');
         }
@@ -108,6 +133,7 @@ impl Marks {
         // Keys typed one after the other before anything was printed are one line to the echo.
         if let Some(last) = place.checked_sub(1).and_then(|it| self.marks.get_mut(it))
             && last.offset == mark.offset
+            && !last.is_remembered
         {
             extend_typed(&mut last.typed, mark.typed);
             return;
@@ -116,6 +142,11 @@ impl Marks {
         if self.marks.len() > MAX_MARKS {
             self.marks.remove(0);
         }
+    }
+
+    /// The last, for the next daemon.
+    pub(crate) fn last(&self) -> Option<&Mark> {
+        self.marks.last()
     }
 
     /// The mark a wait begins at: the last one, or the last not after an offset.

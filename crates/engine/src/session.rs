@@ -77,6 +77,12 @@ const SYNC_BOUND: Duration = Duration::from_millis(150);
 /// The note in the description that says how many characters of what is printed are kept as text.
 pub(crate) const TRANSCRIPT: &str = "transcript";
 
+/// The note of where something was typed last.
+const MARK: &str = "mark";
+
+/// How long after the last key the holder is told where it was typed: not in the way of an echo.
+const TYPED_REST: Duration = Duration::from_millis(200);
+
 /// The note that says how often the size changed: the sequence never goes back.
 pub(crate) const RESIZES: &str = "resizes";
 
@@ -173,6 +179,8 @@ pub(crate) struct Session {
     taps: Taps,
     ahead: Ahead,
     marks: Marks,
+    /// When to have the holder remember where something was typed last.
+    mark_due: Option<Instant>,
     waits: Waits,
     saves: Saves,
     /// Who looks while the program is in the middle of an update.
@@ -237,6 +245,7 @@ impl Session {
             ahead: Ahead::default(),
             waits: Waits::default(),
             marks: Marks::default(),
+            mark_due: None,
             held: Vec::new(),
             updating: None,
             active: Instant::now(),
@@ -256,6 +265,7 @@ impl Session {
             filter: None,
         };
         session.expect_clients();
+        session.recall_mark();
         session
     }
 
@@ -286,7 +296,7 @@ impl Session {
                 Wake::Keyboard => self.keyboard.write(),
                 Wake::Time => {}
                 // The daemon ends; the holder and its session go on.
-                Wake::Stop => return,
+                Wake::Stop => return self.remember_mark(),
             }
             self.end_turn();
             self.mind_ahead();
@@ -355,6 +365,7 @@ impl Session {
             self.saves.due(),
             self.absent_due(),
             self.ahead.due(),
+            self.mark_due,
             updating.map(|since| since + SYNC_BOUND),
         ]
         .into_iter()
@@ -437,6 +448,9 @@ impl Session {
         }
         self.serve_viewers(now, settled);
         self.save_if_due(now);
+        if self.mark_due.is_some_and(|due| now >= due) {
+            self.remember_mark();
+        }
         self.trim_journal();
         self.turned = now;
     }
@@ -508,6 +522,8 @@ impl Session {
             bytes.push(b'\r');
         }
         let offset = self.mark(&bytes);
+        // Who sends a line waits for what comes of it, and nobody for its echo.
+        self.mark_due = Some(self.active);
         self.keyboard.type_with_reply(Bytes::from(bytes), reserved, (reply, offset));
     }
 
@@ -527,7 +543,26 @@ impl Session {
     fn mark(&mut self, bytes: &[u8]) -> Offset {
         self.marks.add(Mark::now(&self.screen, bytes, self.keyboard.echoes()));
         self.active = Instant::now();
+        self.mark_due = Some(self.active + TYPED_REST);
         self.screen.offset()
+    }
+
+    /// Has the holder remember where something was typed last, for the next daemon's waits.
+    fn remember_mark(&mut self) {
+        let due = self.mark_due.take();
+        if let Some(mark) = self.marks.last().filter(|_| due.is_some()) {
+            let note = mark.to_note();
+            self.note(MARK, note);
+            self.describe();
+        }
+    }
+
+    /// Knows where something was typed last in the days of an earlier daemon.
+    fn recall_mark(&mut self) {
+        let note = self.description.notes.iter().find(|note| note.0 == MARK);
+        note.and_then(|note| Mark::from_note(&note.1))
+            .into_iter()
+            .for_each(|it| self.marks.add(it));
     }
 
     /// Where the holder listens.

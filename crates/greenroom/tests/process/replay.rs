@@ -69,3 +69,27 @@ fn waits_and_bells_do_not_fire_on_replayed_output() {
 fn is_bell(event: &Event) -> bool {
     matches!(event, Event::Notification { method, .. } if method == "session.bell")
 }
+
+#[test]
+fn a_wait_does_not_take_an_echo_of_the_last_daemons_days_for_an_answer() {
+    let home = home();
+    let mut daemon = home.start();
+    let run = |arguments: &[&str]| home.command(arguments).output().unwrap();
+    let go = home.path().join("go");
+    assert!(run(&["new", "-n", "one", "-d", "--", "bash", "--norc"]).status.success());
+    assert!(run(&["wait", "one", "--text", "bash-", "--timeout", "20"]).status.success());
+    let line = format!("until [ -e '{}' ]; do sleep 0.01; done; echo 'done'-now", go.display());
+    // Long enough to be wrapped; what is waited for is in it.
+    let line = format!("{line} '{}' done", "x".repeat(200));
+    assert!(run(&["send", "one", "--enter", &line]).status.success());
+    assert!(run(&["wait", "one", "--text", "never", "--timeout", "0.1"]).status.code() == Some(4));
+    // Killed, and stopped in good order: the next daemons know where it was typed.
+    for _ in 0..2 {
+        daemon.restart(&home);
+        let early = run(&["wait", "one", "--text", "done", "--timeout", "0.3"]);
+        assert_eq!(early.status.code(), Some(4), "{early:?}");
+    }
+    std::fs::write(&go, "").unwrap();
+    let answered = run(&["wait", "one", "--text", "done-now", "--timeout", "20"]);
+    assert!(answered.status.success(), "{answered:?}");
+}
