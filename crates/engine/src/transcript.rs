@@ -72,8 +72,8 @@ impl Transcript {
         &self.text[start_of_last(&self.text, chars)..]
     }
 
-    /// The same, and as much of what came before it as is needed to know a secret by its beginning; and
-    /// where in that text the last characters begin.
+    /// The same, and some of what came before it, to know a secret by its beginning; and where in that text the
+    /// last characters begin. Of a secret longer than what is looked at, the rest is not known for one.
     #[must_use]
     pub fn tail_in_context(&self, chars: usize) -> (&str, usize) {
         let from = self.text.len() - self.tail(chars).len();

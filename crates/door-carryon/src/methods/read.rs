@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use greenroom_screen::{Depth, Query, Screen, Search, Wrap};
+use greenroom_screen::{Depth, Match, Query, Screen, Search, Wrap};
 use serde_json::{Value, json};
 
 use super::Answer;
@@ -10,6 +10,9 @@ use crate::connection::Connection;
 use crate::error::RpcError;
 use crate::params::Params;
 use crate::tmux;
+
+/// How many matches are looked for at once: more than a row has, and a few megabytes.
+const AT_ONCE: usize = 100_000;
 
 /// How many matches a search gives at most.
 const MAX_MATCHES: u64 = 10_000;
@@ -107,10 +110,28 @@ pub(super) async fn search(it: Arc<Connection>, params: Params) -> Result<Answer
     Ok(json!({"matches": it.door.engine.look(info.id, look).await?}).into())
 }
 
+/// The newest matches, a piece of the history at a time: a letter may be there millions of times.
+fn newest(screen: &Screen, query: &Query, limit: usize) -> Vec<Match> {
+    let (mut newest, mut from) = (Vec::new(), screen.first_row());
+    loop {
+        let mut found = screen.search(query, Search { from, limit: AT_ONCE });
+        let is_last = found.len() < AT_ONCE;
+        if let Some(row) = found.last().map(|it| it.start.row).filter(|_| !is_last) {
+            // Its other matches come with the next piece, if there is more in this one than that row.
+            let is_whole = row > from;
+            found.retain(|it| !is_whole || it.start.row < row);
+            from = if is_whole { row } else { row + 1 };
+        }
+        newest.append(&mut found);
+        newest.drain(..newest.len().saturating_sub(limit));
+        if is_last {
+            return newest;
+        }
+    }
+}
+
 fn matches(screen: &Screen, query: &Query, limit: usize) -> Vec<Value> {
-    // All of them: the newest are the last.
-    let found = screen.search(query, Search { limit: usize::MAX, ..Search::default() });
-    let newest = &found[found.len().saturating_sub(limit)..];
+    let newest = newest(screen, query, limit);
     let matches = newest.iter().map(|found| {
         let rows = found.end.row - found.start.row;
         let length = rows * u64::from(screen.size().cols()) + u64::from(found.end.col);
@@ -138,4 +159,30 @@ pub(super) async fn scrollback(it: Arc<Connection>, params: Params) -> Result<An
     let look = |screen: &Screen| screen.redraw(Depth::All);
     let bytes = it.door.engine.look(info.id, look).await?;
     Ok(Value::from(String::from_utf8_lossy(&bytes)).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use greenroom_screen::Options;
+
+    use super::*;
+
+    #[test]
+    fn of_more_matches_than_are_looked_for_at_once_the_newest_are_given() {
+        let mut screen = Screen::new("80x24".parse().unwrap(), Options::default());
+        // Rows of 79 letters; every thousandth has another behind them.
+        for row in 0..3000 {
+            screen.feed("x".repeat(79).as_bytes());
+            screen.feed(if row % 1000 == 0 { b"y\r\n" } else { b"\r\n" });
+        }
+        let found = |text: &str, limit: usize| -> Vec<(u64, u16)> {
+            let found = newest(&screen, &Query::literal(text).unwrap(), limit);
+            found.iter().map(|it| (it.start.row, it.start.col)).collect()
+        };
+        const { assert!(3000 * 79 > 2 * AT_ONCE, "it takes more than two pieces") };
+        assert_eq!(found("x", 3), [(2999, 76), (2999, 77), (2999, 78)]);
+        assert_eq!(found("x", usize::MAX).len(), 3000 * 79);
+        assert_eq!(found("y", 2), [(1000, 79), (2000, 79)]);
+        assert_eq!(found("z", 2), []);
+    }
 }
