@@ -10,6 +10,7 @@
 mod family;
 mod group;
 mod limits;
+mod page;
 mod passing;
 mod process;
 mod signals;

@@ -11,23 +11,22 @@
 //! types by a tap does it under the [`KeyLock`], so that nothing is typed into the middle of what another is
 //! typing.
 
-use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::time::Duration;
 
 use greenroom_model::Offset;
 use rustix::buffer::spare_capacity;
-use rustix::fs::{FlockOperation, MemfdFlags, SealFlags};
+use rustix::fs::{FlockOperation, SealFlags};
 use rustix::io::Errno;
-use rustix::mm::{MapFlags, ProtFlags};
+use rustix::mm::ProtFlags;
 use rustix::pipe::{PipeFlags, SpliceFlags};
 use rustix::time::ClockId;
 
 use crate::Master;
+use crate::page::{self, Page};
 
 /// How much is pulled at once: as much as a terminal has. The system reserves as much for each pull.
 const PULL: usize = 4 << 10;
@@ -47,9 +46,6 @@ const PEEKS: usize = 200;
 /// How long the owner stands back at most. Who waits for an echo takes microseconds for it; who says so and
 /// does not, must not hold up the others noticeably.
 const STAND_BACK: Duration = Duration::from_micros(300);
-
-/// How long the shared page is: the least that can be shared.
-const PAGE: usize = 4 << 10;
 
 /// What the owner tells everybody: where the pipe begins.
 #[derive(Debug)]
@@ -73,38 +69,6 @@ struct Looking {
     until: AtomicU64,
 }
 
-/// A page that holds a `T` of atomics, as one process sees it.
-#[derive(Debug)]
-struct Page<T>(NonNull<T>);
-
-// SAFETY: the page is only ever accessed through the atomics in it.
-unsafe impl<T: Sync> Send for Page<T> {}
-// SAFETY: as above.
-unsafe impl<T: Sync> Sync for Page<T> {}
-
-impl<T> Page<T> {
-    fn map(memory: impl AsFd, access: ProtFlags) -> io::Result<Page<T>> {
-        // SAFETY: a new mapping at a place the system chooses; nothing else can be there.
-        let page = unsafe {
-            rustix::mm::mmap(std::ptr::null_mut(), PAGE, access, MapFlags::SHARED, memory, 0)?
-        };
-        NonNull::new(page.cast()).map(Page).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
-    }
-
-    fn get(&self) -> &T {
-        // SAFETY: mapped until this is dropped, longer than a few atomics, aligned as a page is, and
-        // any bytes are valid ones. Its length is sealed, so the memory cannot go away.
-        unsafe { self.0.as_ref() }
-    }
-}
-
-impl<T> Drop for Page<T> {
-    fn drop(&mut self) {
-        // SAFETY: nobody has a reference into it any more; it was mapped with this length.
-        let _never_fails = unsafe { rustix::mm::munmap(self.0.as_ptr().cast(), PAGE) };
-    }
-}
-
 /// The owner's side of a terminal that others may read, too.
 #[derive(Debug)]
 pub struct Intake {
@@ -124,7 +88,7 @@ impl Intake {
     pub fn new(master: &Master, at: Offset) -> io::Result<Intake> {
         let (out, into) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
         let (place_memory, looking_memory) =
-            (memory(c"greenroom-tap")?, memory(c"greenroom-keys")?);
+            (page::memory(c"greenroom-tap")?, page::memory(c"greenroom-keys")?);
         let place = Page::<Place>::map(&place_memory, ProtFlags::READ | ProtFlags::WRITE)?;
         let looking = Page::map(&looking_memory, ProtFlags::READ)?;
         // Others may look at it and not write to it.
@@ -245,12 +209,6 @@ impl Tap {
     /// # Errors
     /// These are not what they should be, or the system is out of something.
     pub fn new(terminal: OwnedFd, [out, into, place, looking]: [OwnedFd; 4]) -> io::Result<Tap> {
-        for memory in [&place, &looking] {
-            let sealed = rustix::fs::fcntl_get_seals(memory)?.contains(SealFlags::SHRINK);
-            if !sealed || rustix::fs::fstat(memory)?.st_size != PAGE as i64 {
-                return Err(io::ErrorKind::InvalidInput.into());
-            }
-        }
         let lock = KeyLock::new(&looking)?;
         let place = Page::map(&place, ProtFlags::READ)?;
         let looking = Page::map(&looking, ProtFlags::READ | ProtFlags::WRITE)?;
@@ -364,15 +322,6 @@ impl KeyLock {
     pub fn release(&self) {
         let _never_fails = rustix::fs::flock(&self.0, FlockOperation::Unlock);
     }
-}
-
-/// Memory for a page that can be shared.
-fn memory(name: &CStr) -> io::Result<OwnedFd> {
-    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-    let memory = rustix::fs::memfd_create(name, flags)?;
-    rustix::fs::ftruncate(&memory, PAGE as u64)?;
-    rustix::fs::fcntl_add_seals(&memory, SealFlags::SHRINK | SealFlags::GROW)?;
-    Ok(memory)
 }
 
 /// The clock that all processes share, in nanoseconds.
