@@ -3,7 +3,7 @@
 //! A session is one task fed by a closed [`Msg`] enum and by its link, so every cause of change is
 //! listed in one place and all changes happen in one order. There is no lock to hold wrongly.
 //!
-//! Flow: `link` → `output` (journal, screen) → `viewers`, `waits`; `keyboard` is the way back,
+//! Flow: `link` → `output` (journal, screen) → `viewers`, `waits`; `typing` and `keyboard` are the way back,
 //! `sizing` decides the size, `save` gives the holder checkpoints, `end` is the end.
 //! Not here: wire formats (doors), escape codes (`screen`), the list of sessions (`engine`).
 //!
@@ -17,6 +17,7 @@ mod output;
 mod save;
 mod sizing;
 mod tap;
+mod typing;
 mod viewers;
 mod waits;
 
@@ -37,7 +38,7 @@ use crate::event::HouseEvent;
 use crate::info::Face;
 use crate::journal::Journal;
 use crate::link::{Link, LinkError};
-use crate::mark::{Mark, Marks};
+use crate::mark::Marks;
 use crate::options::Options;
 use crate::points::{Point, reach};
 use crate::relink::relink;
@@ -76,12 +77,6 @@ const SYNC_BOUND: Duration = Duration::from_millis(150);
 
 /// The note in the description that says how many characters of what is printed are kept as text.
 pub(crate) const TRANSCRIPT: &str = "transcript";
-
-/// The note of where something was typed last.
-const MARK: &str = "mark";
-
-/// How long after the last key the holder is told where it was typed: not in the way of an echo.
-const TYPED_REST: Duration = Duration::from_millis(200);
 
 /// The note that says how often the size changed: the sequence never goes back.
 pub(crate) const RESIZES: &str = "resizes";
@@ -509,60 +504,6 @@ impl Session {
     fn describe(&mut self) {
         let blob = Bytes::from(self.description.encode());
         self.link.say(&ToHolder::Describe(blob));
-    }
-
-    fn type_in(&mut self, typed: Typed, enter: bool, reserved: usize, reply: Reply<Offset>) {
-        let mut bytes = match typed {
-            Typed::Bytes(bytes) => bytes.to_vec(),
-            Typed::Text(text) => text.replace("\r\n", "\r").replace('\n', "\r").into_bytes(),
-            Typed::Paste(text) => self.screen.paste(&text),
-            Typed::Keys(keys) => keys.iter().flat_map(|key| self.screen.key(key)).collect(),
-        };
-        if enter {
-            bytes.push(b'\r');
-        }
-        let offset = self.mark(&bytes);
-        // Who sends a line waits for what comes of it, and nobody for its echo.
-        self.mark_due = Some(self.active);
-        self.keyboard.type_with_reply(Bytes::from(bytes), reserved, (reply, offset));
-    }
-
-    fn input(&mut self, from: SubscriptionId, bytes: Bytes) {
-        self.viewers.typed(from, bytes.len());
-        if !self.viewers.may_type(from) {
-            self.keyboard.release(bytes.len());
-            return;
-        }
-        self.viewer_active(from);
-        self.mark(&bytes);
-        self.keyboard.type_in(bytes);
-        self.eager.asked(std::time::Instant::now());
-    }
-
-    /// Remembers where the session stands before something is typed.
-    fn mark(&mut self, bytes: &[u8]) -> Offset {
-        self.marks.add(Mark::now(&self.screen, bytes, self.keyboard.echoes()));
-        self.active = Instant::now();
-        self.mark_due = Some(self.active + TYPED_REST);
-        self.screen.offset()
-    }
-
-    /// Has the holder remember where something was typed last, for the next daemon's waits.
-    fn remember_mark(&mut self) {
-        let due = self.mark_due.take();
-        if let Some(mark) = self.marks.last().filter(|_| due.is_some()) {
-            let note = mark.to_note();
-            self.note(MARK, note);
-            self.describe();
-        }
-    }
-
-    /// Knows where something was typed last in the days of an earlier daemon.
-    fn recall_mark(&mut self) {
-        let note = self.description.notes.iter().find(|note| note.0 == MARK);
-        note.and_then(|note| Mark::from_note(&note.1))
-            .into_iter()
-            .for_each(|it| self.marks.add(it));
     }
 
     /// Where the holder listens.

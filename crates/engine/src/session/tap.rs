@@ -124,6 +124,6 @@ impl Session {
         let standing = standing.unwrap_or_else(|| Standing::now(&self.screen));
         self.marks.add(Mark::at(standing, bytes, self.keyboard.echoes()));
         self.active = tokio::time::Instant::now();
-        self.mark_due = Some(self.active + super::TYPED_REST);
+        self.mark_due = Some(self.active + super::typing::TYPED_REST);
     }
 }
