@@ -7,6 +7,7 @@
 //! which only waits for a daemon; not here: what is drawn, and telling the person.
 
 mod attempt;
+mod kept;
 
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
@@ -24,6 +25,7 @@ use crate::context::Context;
 use crate::failure::{Failure, FailureKind, Result};
 use crate::plain::plain;
 use attempt::{Attempt, Tried};
+use kept::Kept;
 
 /// How long a daemon may be gone: a machine under load, or a person who stops it to look at it.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
@@ -51,9 +53,6 @@ const LONGEST_LINE_PAUSE: Duration = Duration::from_secs(3);
 /// and it costs a machine nothing.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
-/// How much typed input is kept while the link is down: nobody types more, and a paste may be large.
-const MAX_KEPT: usize = 1 << 20;
-
 /// How long the daemon has to say goodbye: a person waits for their prompt.
 const FAREWELL: Duration = Duration::from_millis(500);
 
@@ -64,10 +63,7 @@ pub(crate) struct Link<'a> {
     patience: Patience,
     stream: Stream,
     state: State,
-    /// Input that no daemon has got whole.
-    kept: Vec<u8>,
-    /// How much of it is on its way.
-    sent: usize,
+    kept: Kept,
 }
 
 /// What is done about a daemon that is gone.
@@ -118,7 +114,8 @@ impl<'a> Link<'a> {
         (connection, stream): (Connection, Stream),
     ) -> Link<'a> {
         let state = State::Up(Box::new(connection));
-        Link { context, reach, patience, stream, state, kept: Vec::new(), sent: 0 }
+        let kept = Kept::new(stream.counts());
+        Link { context, reach, patience, stream, state, kept }
     }
 
     pub(crate) fn stream(&self) -> &Stream {
@@ -145,16 +142,14 @@ impl<'a> Link<'a> {
 
     /// Whether more input can be taken.
     pub(crate) fn has_room(&self) -> bool {
-        match &self.state {
-            State::Up(connection) => !connection.has_unsent(),
-            State::Down(_) => self.kept.len() < MAX_KEPT,
-        }
+        let sending = matches!(&self.state, State::Up(connection) if connection.has_unsent());
+        !sending && !self.kept.is_full()
     }
 
     /// Whether all that was typed is on its way.
     pub(crate) fn is_delivered(&self) -> bool {
         let sent = matches!(&self.state, State::Up(connection) if !connection.has_unsent());
-        sent && self.kept.is_empty()
+        sent && self.kept.is_sent()
     }
 
     /// What to poll for; nothing while there is no connection or nothing to do.
@@ -199,8 +194,7 @@ impl<'a> Link<'a> {
         let State::Up(connection) = &mut self.state else { return Ok(false) };
         let received = connection.flush().and_then(|()| connection.receive());
         if !connection.has_unsent() {
-            // What was typed since is not on its way yet.
-            self.kept.drain(..std::mem::take(&mut self.sent));
+            self.kept.has_left();
         }
         match received {
             Ok(received) => {
@@ -213,25 +207,41 @@ impl<'a> Link<'a> {
 
     /// The next event of what came, with the stream told of it.
     pub(crate) fn next_event(&mut self, now: Instant) -> Result<Option<Event>> {
-        let State::Up(connection) = &mut self.state else { return Ok(None) };
-        match connection.next_event() {
-            Ok(Some(mut event)) => {
-                let seen = self.stream.seen(&event);
-                self.stream.note(&event);
-                if let Event::Output { bytes, .. } = &mut event {
-                    bytes.advance(seen);
+        loop {
+            let State::Up(connection) = &mut self.state else { return Ok(None) };
+            match connection.next_event() {
+                Ok(Some(Event::Taken { stream, taken })) => {
+                    if stream == self.stream.id() {
+                        self.taken(taken, now)?;
+                    }
                 }
-                Ok(Some(event))
+                Ok(Some(mut event)) => {
+                    let seen = self.stream.seen(&event);
+                    self.stream.note(&event);
+                    if let Event::Output { bytes, .. } = &mut event {
+                        bytes.advance(seen);
+                    }
+                    return Ok(Some(event));
+                }
+                Ok(None) => return Ok(None),
+                Err(error) => return self.lost(error, now).map(|()| None),
             }
-            Ok(None) => Ok(None),
-            Err(error) => self.lost(error, now).map(|()| None),
         }
+    }
+
+    /// The terminal took so much of what was typed, or nobody knows.
+    fn taken(&mut self, taken: Option<u64>, now: Instant) -> Result<()> {
+        self.kept.taken(taken);
+        if taken.is_none() {
+            self.stream.count_anew();
+        }
+        self.send_kept(now)
     }
 
     /// Asks for the session's terminal; only a daemon that is there can lend it.
     pub(crate) fn borrow_terminal(&self) -> Borrowed {
         match &self.state {
-            State::Up(connection) if !connection.has_unsent() && self.kept.is_empty() => {
+            State::Up(connection) if !connection.has_unsent() && self.kept.is_sent() => {
                 Tap::borrow(&self.reach, &self.stream)
             }
             State::Up(_) | State::Down(_) => Borrowed::NotNow,
@@ -253,27 +263,24 @@ impl<'a> Link<'a> {
 
     /// Types bytes, now or when the daemon is back.
     pub(crate) fn input(&mut self, bytes: &[u8], now: Instant) -> Result<()> {
-        self.kept.extend_from_slice(bytes);
+        self.kept.push(bytes);
         self.send_kept(now)
     }
 
     fn send_kept(&mut self, now: Instant) -> Result<()> {
         let State::Up(connection) = &mut self.state else { return Ok(()) };
-        if self.kept.is_empty() || connection.has_unsent() {
+        if self.kept.unsent().is_empty() || connection.has_unsent() {
             return Ok(());
         }
-        match self.stream.send_input(connection, &self.kept) {
-            // What is not sent whole is not typed: it is kept until it is.
-            Ok(()) if connection.has_unsent() => {
-                self.sent = self.kept.len();
-                Ok(())
-            }
-            Ok(()) => {
-                self.kept.clear();
-                Ok(())
-            }
-            Err(error) => self.lost(error, now),
+        if let Err(error) = self.stream.send_input(connection, self.kept.unsent()) {
+            return self.lost(error, now);
         }
+        self.kept.was_sent();
+        // What is not sent whole is not typed.
+        if !connection.has_unsent() {
+            self.kept.has_left();
+        }
+        Ok(())
     }
 
     /// Says the size, now and when the daemon is back.
@@ -287,8 +294,12 @@ impl<'a> Link<'a> {
     /// Has the screen drawn once more.
     pub(crate) fn redraw(&mut self, now: Instant) -> Result<()> {
         let State::Up(connection) = &mut self.state else { return Ok(()) };
-        let drawn = self.stream.redraw(connection);
-        drawn.or_else(|error| self.lost(error, now))
+        if let Err(error) = self.stream.redraw(connection) {
+            return self.lost(error, now);
+        }
+        // What was typed into the stream before is not typed any more.
+        self.kept.resumed(self.stream.counts());
+        self.send_kept(now)
     }
 
     /// Asks for something whose answer will be an event; nothing is asked without a daemon.
@@ -332,7 +343,7 @@ impl<'a> Link<'a> {
             other => return Err(self.gone(other)),
         }
         self.state = State::Down(Down { since: now, next: now, unknown: None, attempt: None });
-        self.sent = 0;
+        self.kept.cut();
         Ok(())
     }
 
@@ -393,6 +404,7 @@ impl<'a> Link<'a> {
         let size = self.stream.size();
         self.stream = stream;
         self.state = State::Up(Box::new(connection));
+        self.kept.resumed(self.stream.counts());
         // It may have changed while that was on its way.
         if let Some(size) = size.filter(|it| self.stream.size() != Some(*it)) {
             self.resize(size, now)?;

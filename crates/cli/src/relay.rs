@@ -101,7 +101,8 @@ fn attach(
     let mut connection = reach.connect(&context.identity)?;
     let behalf = Some(Behalf { pid, ..Behalf::default() });
     let lag = Lag::Keep;
-    let options = AttachOptions { history: HISTORY, lag, behalf, ..AttachOptions::default() };
+    let options =
+        AttachOptions { history: HISTORY, lag, behalf, counts: true, ..AttachOptions::default() };
     let mut stream = Stream::attach(&mut connection, session, options)?;
     loop {
         while let Some(event) = connection.next_event()? {
@@ -228,7 +229,7 @@ impl Relay<'_> {
                     }
                     self.answered(id);
                 }
-                Event::Ended { .. } | Event::Notification { .. } => {}
+                Event::Ended { .. } | Event::Taken { .. } | Event::Notification { .. } => {}
             }
         }
         Ok(())
@@ -358,6 +359,8 @@ impl Relay<'_> {
             let done = waited.is_err_and(|error| error != Errno::INTR)
                 || self.link.exchange(now).is_err()
                 || self.link.retry(now).is_err();
+            // What is printed is nobody's any more; what was taken of what was typed is told among it.
+            while let Ok(Some(_)) = self.link.next_event(now) {}
             if done || now >= deadline {
                 return;
             }

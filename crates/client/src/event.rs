@@ -1,7 +1,7 @@
 //! What a daemon sends that nobody waited for.
 
 use bytes::Bytes;
-use greenroom_frame::binary::stream::{Output, Redraw, RedrawReason};
+use greenroom_frame::binary::stream::{Output, Redraw, RedrawReason, taken_from_payload};
 use greenroom_frame::binary::{Frame, kind};
 use greenroom_model::{ExitStatus, Offset};
 use serde_json::Value;
@@ -30,6 +30,13 @@ pub enum Event {
         reason: RedrawReason,
         /// The bytes.
         bytes: Bytes,
+    },
+    /// The terminal took so much of what was typed, in all.
+    Taken {
+        /// The stream it is of.
+        stream: String,
+        /// How many bytes; nothing if the daemon does not know and will not.
+        taken: Option<u64>,
     },
     /// The session ended; the stream has no more.
     Ended {
@@ -104,6 +111,7 @@ impl Event {
                 let how: Value = serde_json::from_slice(&frame.payload).unwrap_or_default();
                 Event::Ended { stream, how: Ended::from_wire(&how) }
             }
+            kind::TAKEN => Event::Taken { stream, taken: taken_from_payload(frame.payload)? },
             kind::RESIZE_REQUEST => Event::SizeWanted { session: stream },
             _ => return Ok(None),
         }))

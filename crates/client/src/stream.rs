@@ -4,9 +4,12 @@
 //! is resumed over a new one: the daemon goes on exactly there, or redraws. Not here: waiting, and
 //! how often to try (the caller's loop).
 
+use std::num::NonZeroU64;
+
 use greenroom_frame::binary::kind;
 use greenroom_frame::binary::stream::Typed;
 use greenroom_model::{Offset, Size};
+use rustix::rand::GetRandomFlags;
 use serde_json::{Value, json};
 
 use crate::connection::Connection;
@@ -31,6 +34,9 @@ pub struct AttachOptions {
     pub from: Option<Offset>,
     /// Whom it is for, if for another program.
     pub behalf: Option<Behalf>,
+    /// Whether to be told how much of what is typed the terminal takes: what it did not can be sent again
+    /// when the stream was resumed.
+    pub counts: bool,
 }
 
 /// The program a stream is for, if it is not this one.
@@ -72,6 +78,12 @@ pub struct Stream {
     told: Offset,
     /// How many bytes were typed over this connection.
     typed: u64,
+    /// What the client calls itself to who counts what it types.
+    typist: Option<NonZeroU64>,
+    /// Whether something was typed under that name.
+    counted: bool,
+    /// Whether this daemon counts.
+    counts: bool,
     ended: Option<Ended>,
 }
 
@@ -86,7 +98,9 @@ impl Stream {
         options: AttachOptions,
     ) -> Result<Stream, Error> {
         let from = options.from;
-        let answer = connection.call("session.attach", &params(target, &options, from))?;
+        let typist = options.counts.then(new_typist).flatten();
+        let counted = typist.map(|it| (it, false));
+        let answer = connection.call("session.attach", &params(target, &options, from, counted))?;
         let session = Session::from_wire(&answer["session"]);
         let mut options = options;
         options.told(&answer);
@@ -100,6 +114,9 @@ impl Stream {
             offset,
             told: offset,
             typed: 0,
+            typist,
+            counted: false,
+            counts: counts(&answer),
             ended: None,
         })
     }
@@ -109,13 +126,14 @@ impl Stream {
     /// # Errors
     /// The daemon's no, a lost connection.
     pub fn resume(&mut self, connection: &mut Connection) -> Result<(), Error> {
-        let params = params(&self.target, &self.options, Some(self.offset));
+        let params = params(&self.target, &self.options, Some(self.offset), self.counted());
         let answer = connection.call("session.attach", &params)?;
         self.session = Session::from_wire(&answer["session"]);
         self.options.told(&answer);
         (self.told, self.typed) = (self.offset, 0);
         self.id = text(&answer, "streamId")?;
         self.session_id = text(&answer, "sessionId")?;
+        self.set_counts(&answer);
         Ok(())
     }
 
@@ -125,11 +143,36 @@ impl Stream {
     /// The daemon's no, a lost connection.
     pub fn redraw(&mut self, connection: &mut Connection) -> Result<(), Error> {
         connection.tell("session.detach", &json!({"streamId": self.id}))?;
-        let answer =
-            connection.call("session.attach", &params(&self.target, &self.options, None))?;
+        let params = params(&self.target, &self.options, None, self.counted());
+        let answer = connection.call("session.attach", &params)?;
         self.id = text(&answer, "streamId")?;
         self.typed = 0;
+        self.set_counts(&answer);
         Ok(())
+    }
+
+    fn counted(&self) -> Option<(NonZeroU64, bool)> {
+        self.typist.map(|it| (it, self.counted))
+    }
+
+    fn set_counts(&mut self, answer: &Value) {
+        self.counts = counts(answer);
+        if !self.counts {
+            self.count_anew();
+        }
+    }
+
+    /// Whether the daemon tells how much of what is typed the terminal takes. If something was typed before,
+    /// it does so first of all.
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        self.counts
+    }
+
+    /// Nobody knows how much was typed; who counts later begins at zero.
+    pub fn count_anew(&mut self) {
+        (self.counts, self.counted) = (false, false);
+        self.typist = self.typist.and_then(|_| new_typist());
     }
 
     /// Takes note of an event; true if it is one of this stream.
@@ -152,6 +195,7 @@ impl Stream {
             | Event::Redraw { .. }
             | Event::Ended { .. }
             | Event::SizeWanted { .. }
+            | Event::Taken { .. }
             | Event::Notification { .. }
             | Event::Answer { .. } => false,
         }
@@ -209,6 +253,7 @@ impl Stream {
     /// A lost connection.
     pub fn send_input(&mut self, connection: &mut Connection, bytes: &[u8]) -> Result<(), Error> {
         self.typed += bytes.len() as u64;
+        self.counted |= self.counts;
         connection.send(kind::INPUT, &self.id, bytes)
     }
 
@@ -291,7 +336,23 @@ fn text(answer: &Value, field: &'static str) -> Result<String, Error> {
     text.ok_or(Error::Answer { method: "session.attach", field })
 }
 
-fn params(target: &str, options: &AttachOptions, from: Option<Offset>) -> Value {
+fn counts(answer: &Value) -> bool {
+    answer["counts"].as_bool().unwrap_or(false)
+}
+
+/// A name that nobody else has; none if the system is out of something.
+fn new_typist() -> Option<NonZeroU64> {
+    let mut bytes = [0; size_of::<u64>()];
+    let count = rustix::rand::getrandom(&mut bytes, GetRandomFlags::empty()).ok()?;
+    NonZeroU64::new(u64::from_ne_bytes(bytes)).filter(|_| count == bytes.len())
+}
+
+fn params(
+    target: &str,
+    options: &AttachOptions,
+    from: Option<Offset>,
+    counted: Option<(NonZeroU64, bool)>,
+) -> Value {
     let lag = match options.lag {
         Lag::Skip => "skip",
         Lag::Block => "block",
@@ -311,6 +372,10 @@ fn params(target: &str, options: &AttachOptions, from: Option<Offset>) -> Value 
     }
     if let Some(offset) = from {
         params["from"] = offset.0.into();
+    }
+    if let Some((typist, before)) = counted {
+        params["typist"] = format!("{typist:016x}").into();
+        params["typedBefore"] = before.into();
     }
     if let Some(behalf) = &options.behalf {
         params["for"] = behalf.to_wire();
@@ -335,6 +400,9 @@ mod tests {
             offset: Offset(100),
             told: Offset(100),
             typed: 0,
+            typist: None,
+            counted: false,
+            counts: false,
             ended: None,
         }
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use greenroom_engine::{Event, Info, State, Subscription, SubscriptionId, Why};
-use greenroom_frame::binary::stream::{RedrawReason, output_head, redraw_head};
+use greenroom_frame::binary::stream::{RedrawReason, output_head, redraw_head, taken_to_payload};
 use greenroom_frame::binary::{encode, header, kind};
 use greenroom_model::SessionId;
 use serde_json::{Map, Value};
@@ -140,6 +140,9 @@ fn to_wire(event: Event, id: &str, stream: &Stream) -> Option<[Bytes; 2]> {
         Event::Output { bytes, .. } | Event::Redraw { bytes, .. } => {
             (header(kind::TERMINAL_DATA, &stream.native, bytes.len()), bytes)
         }
+        Event::Taken(taken) if stream.offsets => {
+            (encode(kind::TAKEN, id, &taken_to_payload(taken)), Bytes::new())
+        }
         Event::Ended(end) if stream.offsets => {
             let payload = Value::from(ended(end)).to_string();
             (encode(kind::ENDED, id, payload.as_bytes()), Bytes::new())
@@ -151,6 +154,7 @@ fn to_wire(event: Event, id: &str, stream: &Stream) -> Option<[Bytes; 2]> {
         | Event::Mark(_)
         | Event::Notification { .. }
         | Event::Progress(_)
+        | Event::Taken(_)
         | Event::Resized(_) => return None,
     };
     // No id and no event comes near the bounds of a frame.

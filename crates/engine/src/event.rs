@@ -67,6 +67,9 @@ pub enum Event {
     Progress(Progress),
     /// The session has another size.
     Resized(Size),
+    /// How much of what a [`Counted`](crate::Counted) client typed the terminal took, in all; nothing if that
+    /// is not known, and will not be.
+    Taken(Option<u64>),
     /// It ended; nothing follows.
     Ended(End),
 }

@@ -51,5 +51,5 @@ pub use options::{Options, SizePolicy};
 pub use recover::{Recovered, Refused};
 pub use scene::{Scene, Texts};
 pub use session::{Offer, Typed, Waited};
-pub use subscription::{Attach, Lag, Subscription, SubscriptionId};
+pub use subscription::{Attach, Counted, Lag, Subscription, SubscriptionId};
 pub use transcript::Transcript;

@@ -120,6 +120,7 @@ impl Link {
                     | FromHolder::Checkpoint { .. }
                     | FromHolder::Output { .. }
                     | FromHolder::Tap
+                    | FromHolder::Tally
                     | FromHolder::Ended(_) => Err(LinkError::Order),
                 };
             }
@@ -198,9 +199,12 @@ impl Link {
         })
     }
 
-    /// What came beside a message.
-    pub(crate) fn take_descriptors(&mut self) -> Vec<OwnedFd> {
-        std::mem::take(&mut self.descriptors)
+    /// What came beside a message, so many as come with it; none if it is not these.
+    pub(crate) fn take_descriptors(&mut self, count: usize) -> Vec<OwnedFd> {
+        if self.descriptors.len() < count {
+            return Vec::new();
+        }
+        self.descriptors.drain(..count).collect()
     }
 
     /// The next message, if it is whole.

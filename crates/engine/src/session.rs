@@ -16,6 +16,7 @@ mod keyboard;
 mod output;
 mod save;
 mod sizing;
+mod tallies;
 mod tap;
 mod typing;
 mod viewers;
@@ -286,6 +287,7 @@ impl Session {
                             break crate::End::Lost;
                         }
                         self.ask_tap_again();
+                        self.ask_tally_again();
                     }
                 },
                 Wake::Keyboard => self.keyboard.write(),
@@ -361,6 +363,7 @@ impl Session {
             self.absent_due(),
             self.ahead.due(),
             self.mark_due,
+            self.tally_due(),
             updating.map(|since| since + SYNC_BOUND),
         ]
         .into_iter()
@@ -441,6 +444,7 @@ impl Session {
             // What changed in the middle of an update is looked at when it is over.
             self.changed = false;
         }
+        self.mind_tally(now);
         self.serve_viewers(now, settled);
         self.save_if_due(now);
         if self.mark_due.is_some_and(|due| now >= due) {

@@ -123,7 +123,7 @@ pub(crate) fn open(house: &Arc<House>, adopted: Adopted) -> Result<Arc<Face>, Li
     });
     let room_bytes = options.input_bytes.min(Semaphore::MAX_PERMITS);
     let room = Arc::new(Semaphore::new(room_bytes));
-    let keyboard = crate::session::Keyboard::new(terminal, Arc::clone(&room));
+    let keyboard = crate::session::Keyboard::new(terminal, Arc::clone(&room), hello.tallies);
     let face = Arc::new(Face::new(info(&hello, &description, &kept.screen)));
     let (inbox, messages) = mpsc::channel(INBOX);
     let begin = kept.screen.offset().0 + face.get().resizes;

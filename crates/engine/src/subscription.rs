@@ -4,6 +4,7 @@
 //! and bounded: past the bound the session stops sending, and when the client has taken all there
 //! was, it is told so and brings the client up to date.
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -51,6 +52,18 @@ pub struct Attach {
     /// It comes back with the size it had: that is no news, and sizes nothing before it types or says a
     /// size.
     pub quiet: bool,
+    /// It wants to know how much of what it types is taken.
+    pub counted: Option<Counted>,
+}
+
+/// A client whose typing is counted: it is told by [`Event::Taken`] how much of it the terminal took, also
+/// when it comes back after its connection broke or its daemon ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counted {
+    /// What it calls itself. Who comes with the same name is the same client, and the one before is gone.
+    pub token: NonZeroU64,
+    /// It has typed before, and types on only when it was told how much of that was taken.
+    pub before: bool,
 }
 
 /// A client's view of one session.
@@ -166,9 +179,12 @@ fn cost(event: &Event) -> usize {
         Event::Output { bytes, .. } | Event::Redraw { bytes, .. } => bytes,
         Event::Title(text) | Event::Cwd(text) => return EVENT_COST + text.len(),
         Event::Notification { title, body } => return EVENT_COST + title.len() + body.len(),
-        Event::Bell | Event::Mark(_) | Event::Progress(_) | Event::Resized(_) | Event::Ended(_) => {
-            return EVENT_COST;
-        }
+        Event::Bell
+        | Event::Mark(_)
+        | Event::Progress(_)
+        | Event::Resized(_)
+        | Event::Taken(_)
+        | Event::Ended(_) => return EVENT_COST,
     };
     EVENT_COST + bytes.len()
 }

@@ -41,6 +41,8 @@ pub mod kind {
     pub const INPUT: u8 = 0x13;
     /// What a client typed into the terminal by itself, with the offset at which it did.
     pub const TYPED: u8 = 0x14;
+    /// How much of what a client typed the terminal took; without a payload: nobody knows.
+    pub const TAKEN: u8 = 0x15;
     /// JSON-RPC 2.0 in UTF-8; the id is empty.
     pub const JSON_RPC: u8 = 0xff;
 }

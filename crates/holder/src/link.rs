@@ -44,8 +44,9 @@ pub(crate) struct Link {
     queue_sent: usize,
     /// What is still to go with the queue's first byte.
     beside: Beside,
-    /// Whether the daemon asked for a tap and has not got it.
+    /// What the daemon is still to get, a tap and a tally.
     tap_due: bool,
+    tally_due: bool,
     /// The first byte that is in no message sent whole.
     next: Offset,
     output: Option<Output>,
@@ -62,6 +63,7 @@ enum Beside {
     Nothing,
     Terminal,
     Tap,
+    Tally,
 }
 
 /// What there is to send from.
@@ -70,6 +72,7 @@ pub(crate) struct Source<'a> {
     pub(crate) log: &'a Log,
     pub(crate) terminal: BorrowedFd<'a>,
     pub(crate) intake: Option<&'a Intake>,
+    pub(crate) tally: Option<&'a [OwnedFd; 3]>,
     pub(crate) ended: Option<ExitStatus>,
 }
 
@@ -91,6 +94,7 @@ impl Link {
             queue_sent: 0,
             beside: Beside::Nothing,
             tap_due: false,
+            tally_due: false,
             next: Offset::START,
             output: None,
             ended_queued: false,
@@ -118,7 +122,8 @@ impl Link {
     pub(crate) fn is_behind(&self, source: Source<'_>) -> bool {
         let ended = source.ended.is_some() && !self.ended_queued;
         let output = self.next < source.log.end();
-        !self.deaf && (!self.queue.is_empty() || output || ended || self.tap_due)
+        let due = self.tap_due || self.tally_due;
+        !self.deaf && (!self.queue.is_empty() || output || ended || due)
     }
 
     /// The daemon has seen output up to here by itself, of what there is.
@@ -132,6 +137,11 @@ impl Link {
     /// Sends the tap when its turn comes.
     pub(crate) fn owe_tap(&mut self) {
         self.tap_due = true;
+    }
+
+    /// Sends the tally when its turn comes.
+    pub(crate) fn owe_tally(&mut self) {
+        self.tally_due = true;
     }
 
     /// Reads what arrived; says whether something did. An error is the end of the connection.
@@ -183,6 +193,10 @@ impl Link {
                 FromHolder::Tap.encode(&mut self.queue);
                 (self.beside, self.tap_due) = (Beside::Tap, false);
                 Ok(())
+            } else if self.tally_due && self.output.is_none() {
+                FromHolder::Tally.encode(&mut self.queue);
+                (self.beside, self.tally_due) = (Beside::Tally, false);
+                Ok(())
             } else if self.next < source.log.end() {
                 self.send_output(source.log)
             } else if let Some(status) = source.ended {
@@ -196,7 +210,7 @@ impl Link {
                 Ok(()) | Err(io::ErrorKind::Interrupted) => {}
                 Err(io::ErrorKind::WouldBlock) => return,
                 // The system is out of something: the daemon does without.
-                Err(_) if self.beside == Beside::Tap => {
+                Err(_) if matches!(self.beside, Beside::Tap | Beside::Tally) => {
                     (self.queue, self.beside) = (Vec::new(), Beside::Nothing);
                 }
                 Err(_) => return self.give_up(),
@@ -212,14 +226,15 @@ impl Link {
 
     fn send_queue(&mut self, source: Source<'_>) -> io::Result<()> {
         let rest = &self.queue[self.queue_sent..];
-        self.queue_sent += match (self.beside, source.intake) {
-            (Beside::Terminal, _) => {
-                greenroom_pty::send_with_fds(&self.socket, rest, &[source.terminal])?
+        let send =
+            |beside: &[BorrowedFd<'_>]| greenroom_pty::send_with_fds(&self.socket, rest, beside);
+        self.queue_sent += match (self.beside, source.intake, source.tally) {
+            (Beside::Terminal, ..) => send(&[source.terminal])?,
+            (Beside::Tap, Some(intake), _) => send(&intake.descriptors())?,
+            (Beside::Tally, _, Some(tally)) => send(&tally.each_ref().map(|it| it.as_fd()))?,
+            (Beside::Nothing, ..) | (Beside::Tap, None, _) | (Beside::Tally, _, None) => {
+                rustix::io::write(&self.socket, rest)?
             }
-            (Beside::Tap, Some(intake)) => {
-                greenroom_pty::send_with_fds(&self.socket, rest, &intake.descriptors())?
-            }
-            (Beside::Nothing, _) | (Beside::Tap, None) => rustix::io::write(&self.socket, rest)?,
         };
         self.beside = Beside::Nothing;
         if self.queue_sent == self.queue.len() {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use greenroom_model::{ExitStatus, Offset, SessionId, Size};
 use greenroom_proto::{FromHolder, Hello, MAX_OUTPUT, Spawn, ToHolder, VERSION};
-use greenroom_pty::{Groups, Intake, Master, Reaped, kill_group};
+use greenroom_pty::{Groups, Intake, Master, Reaped, Tally, kill_group};
 
 use crate::killing::Killing;
 use crate::link::{Link, Source};
@@ -57,6 +57,8 @@ pub(crate) struct Session {
     pub(crate) master: Master,
     /// Through which the terminal is read, once others may read it, too.
     intake: Option<Intake>,
+    /// With which daemons count what they type for clients; kept from one to the next.
+    tally: Option<[OwnedFd; 3]>,
     /// Until when the terminal is left to the daemon, which looks at it by itself.
     left: Option<Instant>,
     /// Held while the child lives, so that a moment in which nobody has the terminal open is not
@@ -113,6 +115,7 @@ impl Session {
             keep_bytes: spawn.keep_bytes.max(1),
             master,
             intake: None,
+            tally: None,
             left: None,
             slave: Some(slave),
             child,
@@ -151,6 +154,7 @@ impl Session {
             answered: self.answered,
             checkpoint: self.checkpoint.is_some(),
             grouped: !self.groups.paths().is_empty(),
+            tallies: true,
         };
         let mut messages =
             vec![FromHolder::Hello(hello), FromHolder::Description(self.description.clone())];
@@ -161,6 +165,10 @@ impl Session {
         if self.intake.is_some() {
             // Others may be typing by it.
             link.owe_tap();
+        }
+        if self.tally.is_some() {
+            // Somebody was typing, and comes back to ask how far that went.
+            link.owe_tally();
         }
         self.link = Some(link);
     }
@@ -183,7 +191,8 @@ impl Session {
     /// What there is to send from.
     fn source(&self) -> Source<'_> {
         let (terminal, intake) = (self.master.as_fd(), self.intake.as_ref());
-        Source { log: &self.log, terminal, intake, ended: self.ended() }
+        let tally = self.tally.as_ref();
+        Source { log: &self.log, terminal, intake, tally, ended: self.ended() }
     }
 
     /// For how long to leave the terminal to somebody who waits for what it has.
@@ -279,6 +288,11 @@ impl Session {
                         link.owe_tap();
                     }
                 }
+                Ok(Some(ToHolder::Tally)) => {
+                    // Without one the answer says so.
+                    self.tally = self.tally.take().or_else(|| Tally::make().ok());
+                    link.owe_tally();
+                }
                 Ok(Some(ToHolder::Ahead { seen, looks })) => {
                     link.skip_to(seen.min(self.log.end()));
                     // With the pipe full the daemon could not have what came last, and is not woken for it
@@ -313,7 +327,9 @@ impl Session {
     /// Does what a message asks. False if it makes no sense here.
     fn apply(&mut self, message: ToHolder) -> bool {
         match message {
-            ToHolder::Spawn(_) | ToHolder::Tap | ToHolder::Ahead { .. } => return false,
+            ToHolder::Spawn(_) | ToHolder::Tap | ToHolder::Tally | ToHolder::Ahead { .. } => {
+                return false;
+            }
             ToHolder::Resize { size, set } => {
                 // A daemon that sets it, too, may be further by now: the program is not to see it go back.
                 if set && self.master.size().is_ok_and(|it| it != self.size)

@@ -41,6 +41,9 @@ pub enum FromHolder {
     /// What others need to read the terminal beside the holder: with its first byte come the pipe's two
     /// ends and the two pages that its readers share. Whenever it was asked for.
     Tap,
+    /// What typing is counted with: with its first byte come the page of the counts and the two ends of a
+    /// pipe, or nothing if the system is out of something. Whenever it was asked for.
+    Tally,
 }
 
 /// How a holder introduces itself.
@@ -66,6 +69,8 @@ pub struct Hello {
     pub checkpoint: bool,
     /// Whether the child was put into the control groups that were named.
     pub grouped: bool,
+    /// Whether it answers [`ToHolder::Tally`](crate::ToHolder::Tally).
+    pub tallies: bool,
 }
 
 /// A step of starting a child.
@@ -90,6 +95,7 @@ const OUTPUT: u8 = 4;
 const ENDED: u8 = 5;
 const FAILED: u8 = 6;
 const TAP: u8 = 7;
+const TALLY: u8 = 8;
 
 /// How many bytes of an output message come before the output.
 pub(crate) const OUTPUT_HEADER: usize = crate::HEADER + 8;
@@ -117,7 +123,7 @@ impl FromHolder {
                 writer.u8(stage.to_wire());
                 writer.i32(*errno);
             }
-            FromHolder::Tap => {}
+            FromHolder::Tap | FromHolder::Tally => {}
         }
         writer.end();
     }
@@ -141,6 +147,7 @@ impl FromHolder {
             FromHolder::Ended(_) => ENDED,
             FromHolder::Failed { .. } => FAILED,
             FromHolder::Tap => TAP,
+            FromHolder::Tally => TALLY,
         }
     }
 
@@ -167,6 +174,7 @@ impl FromHolder {
                 FromHolder::Failed { stage, errno: reader.i32()? }
             }
             TAP => FromHolder::Tap,
+            TALLY => FromHolder::Tally,
             _ => return Ok(None),
         }))
     }
@@ -185,6 +193,7 @@ impl Hello {
         writer.u64(self.answered.0);
         writer.u8(u8::from(self.checkpoint));
         writer.u8(u8::from(self.grouped));
+        writer.u8(u8::from(self.tallies));
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Hello, ProtoError> {
@@ -200,6 +209,8 @@ impl Hello {
             checkpoint: reader.u8()? != 0,
             // Later than the rest: a holder that does not know it has no groups.
             grouped: reader.u8().is_ok_and(|grouped| grouped != 0),
+            // Later still.
+            tallies: reader.u8().is_ok_and(|tallies| tallies != 0),
         })
     }
 }

@@ -56,6 +56,9 @@ pub enum ToHolder {
         /// Whether it goes on.
         looks: bool,
     },
+    /// Answer with [`Tally`](crate::FromHolder::Tally): what is typed for clients is counted there. Only to a
+    /// holder that said it knows this.
+    Tally,
 }
 
 const SPAWN: u8 = 1;
@@ -68,6 +71,7 @@ const ANSWERED: u8 = 7;
 const RELEASE: u8 = 8;
 const TAP: u8 = 9;
 const AHEAD: u8 = 10;
+const TALLY: u8 = 11;
 
 impl ToHolder {
     /// Appends the message.
@@ -89,7 +93,7 @@ impl ToHolder {
                 writer.rest(blob);
             }
             ToHolder::Answered(at) => writer.u64(at.0),
-            ToHolder::Release | ToHolder::Tap => {}
+            ToHolder::Release | ToHolder::Tap | ToHolder::Tally => {}
             ToHolder::Ahead { seen, looks } => {
                 writer.u64(seen.0);
                 writer.u8(u8::from(*looks));
@@ -110,6 +114,7 @@ impl ToHolder {
             ToHolder::Release => RELEASE,
             ToHolder::Tap => TAP,
             ToHolder::Ahead { .. } => AHEAD,
+            ToHolder::Tally => TALLY,
         }
     }
 
@@ -136,6 +141,7 @@ impl ToHolder {
             RELEASE => ToHolder::Release,
             TAP => ToHolder::Tap,
             AHEAD => ToHolder::Ahead { seen: Offset(reader.u64()?), looks: reader.u8()? != 0 },
+            TALLY => ToHolder::Tally,
             _ => return Ok(None),
         }))
     }

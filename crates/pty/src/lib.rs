@@ -15,6 +15,7 @@ mod passing;
 mod process;
 mod signals;
 mod spawn;
+mod tally;
 mod tap;
 mod terminal;
 
@@ -28,5 +29,6 @@ pub use process::{
 };
 pub use signals::{Signals, ignore_signal};
 pub use spawn::{Program, SpawnError, spawn, spawn_in};
+pub use tally::{Tally, Typist};
 pub use tap::{Intake, KeyLock, Tap};
 pub use terminal::{Master, open};

@@ -74,6 +74,7 @@ pub(crate) fn bridge(
         raw,
         lag: Lag::Block,
         from: Some(Offset::START),
+        counts: true,
         ..AttachOptions::default()
     };
     let over = match Stream::attach(&mut connection, &target, options) {
@@ -304,6 +305,7 @@ impl<'a> Bridged<'a> {
                 }
                 Event::Ended { .. }
                 | Event::SizeWanted { .. }
+                | Event::Taken { .. }
                 | Event::Notification { .. }
                 | Event::Answer { .. } => {}
             }

@@ -75,6 +75,7 @@ pub(crate) fn watch_as(
         history: settings.history,
         from: how.from,
         behalf: None,
+        counts: true,
     };
     let stream = Stream::attach(&mut connection, target, options)?;
     refuse_own(context, &stream)?;
@@ -288,7 +289,7 @@ impl Watcher<'_> {
                     }
                 }
                 Event::Ended { .. } => self.direct.give_back(),
-                Event::Notification { .. } | Event::Answer { .. } => {}
+                Event::Taken { .. } | Event::Notification { .. } | Event::Answer { .. } => {}
             }
         }
         Ok(())

@@ -1,8 +1,9 @@
 //! Showing a session to a client.
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use greenroom_engine::{Attach, Caller, Error, Info, Lag, SubscriptionId};
+use greenroom_engine::{Attach, Caller, Counted, Error, Info, Lag, SubscriptionId};
 use greenroom_screen::Depth;
 use serde_json::json;
 
@@ -69,6 +70,7 @@ async fn attach_as(
         lag,
         history: params.number("history").unwrap_or(0).min(MAX_HISTORY) as usize,
         quiet: stands_in.is_some_and(|it| it.0.quiet),
+        counted: counted(params)?.filter(|_| offsets && !read_only),
     };
     let native = info.native_id();
     if !offsets {
@@ -94,6 +96,9 @@ async fn attach_as(
         "offset": subscription.start.0,
         "session": wire::session(&it.door, &subscription.info),
     });
+    if attach.counted.is_some() {
+        value["counts"] = true.into();
+    }
     if foreign && let Some(path) = holders::offer(&it.door, &subscription.info) {
         value["holderSocket"] = path.display().to_string().into();
     }
@@ -101,6 +106,15 @@ async fn attach_as(
     let then: Box<dyn FnOnce() + Send> =
         Box::new(move || streams::start(&connection, subscription, native, offsets));
     Ok(Answer { value, then: Some(then) })
+}
+
+/// The client whose typing is counted.
+fn counted(params: &Params) -> Result<Option<Counted>, RpcError> {
+    let Some(typist) = params.text("typist") else { return Ok(None) };
+    let token = u64::from_str_radix(typist, 16).ok().and_then(NonZeroU64::new);
+    let wrong = || RpcError::invalid("`typist` is a number of up to 16 hexadecimal digits, not 0");
+    let token = token.ok_or_else(wrong)?;
+    Ok(Some(Counted { token, before: params.flag("typedBefore") }))
 }
 
 /// How what is left of a session is shown.

@@ -4,6 +4,8 @@
 //! blocks: what the program does not read waits here, and whoever types waits for room.
 
 use std::collections::VecDeque;
+use std::io;
+use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,13 +13,13 @@ use std::time::Duration;
 use bytes::{Buf as _, Bytes};
 use greenroom_model::{Offset, Size};
 use greenroom_pty::KeyLock;
-use rustix::io::Errno;
 use rustix::termios::{LocalModes, Winsize};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Semaphore;
 
 use super::Reply;
+use super::tallies::Tallies;
 use crate::Error;
 
 /// How many bytes of answers to a program's queries wait at most. A program that asks and never
@@ -46,6 +48,8 @@ pub(crate) struct Keyboard {
     /// Held while something waits, once others may type by themselves: theirs comes behind it.
     lock: Option<KeyLock>,
     holds: bool,
+    /// What is typed for clients is counted here.
+    pub(super) tallies: Tallies,
 }
 
 /// Some bytes to be typed.
@@ -54,12 +58,15 @@ struct Keys {
     bytes: Bytes,
     /// How much room they give back.
     reserved: usize,
+    /// The client they are of, if they are counted.
+    typist: Option<NonZeroU64>,
     /// Who wants to know when the terminal has taken them, and the offset to tell.
     done: Option<(Reply<Offset>, Offset)>,
 }
 
 impl Keyboard {
-    pub(crate) fn new(terminal: OwnedFd, room: Arc<Semaphore>) -> Keyboard {
+    /// The keyboard of a terminal; whether its holder has a tally.
+    pub(crate) fn new(terminal: OwnedFd, room: Arc<Semaphore>, tallies: bool) -> Keyboard {
         let terminal = Arc::new(terminal);
         Keyboard {
             terminal,
@@ -70,6 +77,7 @@ impl Keyboard {
             closed: false,
             lock: None,
             holds: false,
+            tallies: Tallies::new(tallies),
         }
     }
 
@@ -97,10 +105,25 @@ impl Keyboard {
         let _gone = rustix::termios::tcsetwinsize(&self.terminal, size);
     }
 
-    /// Types bytes whose room was reserved.
-    pub(super) fn type_in(&mut self, bytes: Bytes) {
+    /// Types bytes whose room was reserved, for a client whose typing may be counted.
+    pub(super) fn type_in(&mut self, bytes: Bytes, typist: Option<NonZeroU64>) {
         let reserved = bytes.len();
-        self.push(Keys { bytes, reserved, done: None });
+        self.push(Keys { bytes, reserved, typist, done: None });
+    }
+
+    /// Whether nothing waits that a client typed.
+    pub(super) fn has_none_of(&self, typist: NonZeroU64) -> bool {
+        self.queue.iter().all(|keys| keys.typist != Some(typist))
+    }
+
+    /// Takes back what a client typed and the terminal has not taken.
+    pub(super) fn take_back(&mut self, typist: NonZeroU64) {
+        self.tallies.take_back(typist);
+        let theirs = |keys: &Keys| keys.typist == Some(typist);
+        let room = self.queue.iter().filter(|keys| theirs(keys)).map(|keys| keys.reserved).sum();
+        self.queue.retain(|keys| !theirs(keys));
+        self.room.add_permits(room);
+        self.write();
     }
 
     /// Types bytes and tells when the terminal has them.
@@ -110,7 +133,7 @@ impl Keyboard {
         reserved: usize,
         done: (Reply<Offset>, Offset),
     ) {
-        self.push(Keys { bytes, reserved, done: Some(done) });
+        self.push(Keys { bytes, reserved, typist: None, done: Some(done) });
     }
 
     /// Answers a query of the program.
@@ -119,7 +142,8 @@ impl Keyboard {
             return;
         }
         self.answers += bytes.len();
-        self.push(Keys { bytes: Bytes::copy_from_slice(bytes), reserved: 0, done: None });
+        let bytes = Bytes::copy_from_slice(bytes);
+        self.push(Keys { bytes, reserved: 0, typist: None, done: None });
     }
 
     /// Whether what is typed may be shown again. A terminal that reads lines without echo, as for a
@@ -153,7 +177,7 @@ impl Keyboard {
 
     /// Waits until the terminal takes more, or never will; for ever if nothing waits.
     pub(super) async fn writable(&mut self) {
-        if self.queue.is_empty() {
+        if self.queue.is_empty() || self.tallies.is_awaited() {
             return std::future::pending().await;
         }
         match &self.full {
@@ -211,16 +235,18 @@ impl Keyboard {
     }
 
     fn write_queue(&mut self) {
-        while let Some(keys) = self.queue.front_mut() {
-            if keys.bytes.has_remaining() {
-                match rustix::io::write(&self.terminal, &keys.bytes) {
-                    Ok(count) => keys.bytes.advance(count),
-                    Err(Errno::AGAIN) if !self.closed => return self.watch(),
-                    Err(Errno::INTR) => continue,
+        while let Some(keys) = self.queue.front_mut().filter(|_| !self.tallies.is_awaited()) {
+            if keys.bytes.has_remaining() || !self.tallies.is_settled() {
+                let written = self.tallies.write(&self.terminal, keys.typist, &mut keys.bytes);
+                match written.map_err(|error| (error.kind(), error)) {
+                    Ok(()) => {}
+                    Err((io::ErrorKind::WouldBlock, _)) if !self.closed => return self.watch(),
+                    Err((io::ErrorKind::Interrupted, _)) => continue,
                     // The child is gone: its end is on the way, and nobody reads this any more. A
                     // terminal that was full then stays full, and says so for ever.
-                    Err(error) => {
-                        self.taken(Err(Error::Typing(error.into())));
+                    Err((_, error)) => {
+                        self.tallies.give_up();
+                        self.taken(Err(Error::Typing(error)));
                         continue;
                     }
                 }
@@ -228,6 +254,9 @@ impl Keyboard {
             if !self.queue.front().is_some_and(|keys| keys.bytes.has_remaining()) {
                 self.taken(Ok(()));
             }
+        }
+        if self.queue.is_empty() {
+            (self.answers, self.full) = (0, None);
         }
     }
 
@@ -237,10 +266,6 @@ impl Keyboard {
         self.room.add_permits(keys.reserved);
         if let Some((reply, offset)) = keys.done {
             let _gone = reply.send(how.map(|()| offset));
-        }
-        if self.queue.is_empty() {
-            self.answers = 0;
-            self.full = None;
         }
     }
 }

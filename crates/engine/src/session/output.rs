@@ -6,7 +6,7 @@ use greenroom_proto::{FromHolder, ToHolder};
 use greenroom_screen as screen;
 use tokio::time::Instant;
 
-use super::Session;
+use super::{Session, tallies, tap};
 use crate::Event;
 use crate::event::HouseEvent;
 use crate::link::LinkError;
@@ -23,8 +23,12 @@ impl Session {
                 FromHolder::Output { at, bytes } => self.output(at, bytes)?,
                 FromHolder::Ended(status) => return Ok(Some(status)),
                 FromHolder::Tap => {
-                    let descriptors = self.link.take_descriptors();
+                    let descriptors = self.link.take_descriptors(tap::DESCRIPTORS);
                     self.tapped(descriptors);
+                }
+                FromHolder::Tally => {
+                    let descriptors = self.link.take_descriptors(tallies::DESCRIPTORS);
+                    self.tallied(descriptors);
                 }
                 FromHolder::Hello(_)
                 | FromHolder::Description(_)

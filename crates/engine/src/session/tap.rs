@@ -23,6 +23,9 @@ use crate::mark::{Mark, Standing};
 /// told a moment later.
 const MAX_STANDINGS: usize = 16;
 
+/// How many descriptors come with a tap.
+pub(super) const DESCRIPTORS: usize = 4;
+
 /// What a client needs to type and to see by itself.
 #[derive(Debug, Clone)]
 pub struct Offer {
@@ -97,7 +100,7 @@ impl Session {
 
     /// The holder reads through a pipe now.
     pub(super) fn tapped(&mut self, descriptors: Vec<OwnedFd>) {
-        let Ok(pipe) = <[OwnedFd; 4]>::try_from(descriptors) else { return };
+        let Ok(pipe) = <[OwnedFd; DESCRIPTORS]>::try_from(descriptors) else { return };
         match KeyLock::new(&pipe[3]) {
             Ok(lock) => self.keyboard.share(lock),
             Err(error) => return tracing::warn!(%error, "a terminal is not shared"),

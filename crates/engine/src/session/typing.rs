@@ -47,7 +47,11 @@ impl Session {
         }
         self.viewer_active(from);
         self.mark(&bytes);
-        self.keyboard.type_in(bytes);
+        let typist = self.viewers.typist(from);
+        if typist.is_some() {
+            self.want_tally();
+        }
+        self.keyboard.type_in(bytes, typist);
         self.eager.asked(std::time::Instant::now());
     }
 

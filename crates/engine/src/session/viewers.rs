@@ -4,6 +4,7 @@
 //! pictures. One that does not keep up gets nothing until it has taken all there was, and then a
 //! redraw: it never slows the child or anybody else, unless it asked for exactly that.
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -66,6 +67,8 @@ pub(super) struct Viewer {
     pub(super) active: u64,
     /// How many bytes it typed.
     typed: u64,
+    /// What it calls itself, if its typing is counted.
+    pub(super) typist: Option<NonZeroU64>,
 }
 
 /// All who look.
@@ -109,6 +112,21 @@ impl Viewers {
     pub(super) fn typed(&mut self, id: SubscriptionId, bytes: usize) {
         if let Some(viewer) = self.all.iter_mut().find(|viewer| viewer.id == id) {
             viewer.typed += bytes as u64;
+        }
+    }
+
+    /// What somebody calls itself whose typing is counted.
+    pub(super) fn typist(&self, id: SubscriptionId) -> Option<NonZeroU64> {
+        self.all.iter().find(|viewer| viewer.id == id)?.typist
+    }
+
+    /// Tells a client how much of what it typed was taken, or that nobody knows.
+    pub(super) fn taken(&mut self, typist: NonZeroU64, event: &Event) {
+        for viewer in self.all.iter_mut().filter(|viewer| viewer.typist == Some(typist)) {
+            if *event == Event::Taken(None) {
+                viewer.typist = None;
+            }
+            viewer.outlet.send(event.clone());
         }
     }
 
@@ -280,6 +298,7 @@ impl Session {
             since_ms: now_ms,
             active: if attach.read_only || attach.quiet { 0 } else { self.viewers.clock },
             typed: 0,
+            typist: attach.counted.map(|it| it.token),
         });
         self.description.attached_ms = now_ms;
         self.face.lock().attached_ms = now_ms;
@@ -289,6 +308,9 @@ impl Session {
         let before = self.screen.size();
         self.size_by_viewers();
         self.greet(begins, before, attach);
+        if let Some(counted) = attach.counted {
+            self.counts_for(id, counted);
+        }
         self.viewers_changed();
         subscription.info = self.face.get();
         if reply.send(Ok(subscription)).is_err() {
@@ -350,6 +372,7 @@ impl Session {
     pub(super) fn detach(&mut self, id: SubscriptionId) {
         let Some(at) = self.viewers.all.iter().position(|viewer| viewer.id == id) else { return };
         let viewer = self.viewers.all.remove(at);
+        viewer.typist.into_iter().for_each(|typist| self.counts_no_more(typist));
         self.filter_for_terminals();
         self.note_viewers();
         self.size_by_viewers();

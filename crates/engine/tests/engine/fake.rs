@@ -30,6 +30,8 @@ pub(crate) struct Begin {
     pub(crate) checkpoint: Option<(Offset, Bytes)>,
     pub(crate) notes: Vec<(String, String)>,
     pub(crate) version: u16,
+    /// It can count what clients type.
+    pub(crate) tallies: bool,
 }
 
 impl Default for Begin {
@@ -41,6 +43,7 @@ impl Default for Begin {
             checkpoint: None,
             notes: Vec::new(),
             version: greenroom_proto::VERSION,
+            tallies: false,
         }
     }
 }
@@ -170,6 +173,14 @@ impl World {
         greenroom_pty::send_with_fds(&self.holder, &bytes, &intake.descriptors()).unwrap();
     }
 
+    /// The holder gives what typing is counted with.
+    pub(crate) fn gives_tally(&mut self, tally: &[std::os::fd::OwnedFd; 3]) {
+        let mut bytes = Vec::new();
+        FromHolder::Tally.encode(&mut bytes);
+        let descriptors = tally.each_ref().map(std::os::fd::AsFd::as_fd);
+        greenroom_pty::send_with_fds(&self.holder, &bytes, &descriptors).unwrap();
+    }
+
     /// The holder dies.
     pub(crate) fn dies(&mut self) {
         self.holder.shutdown(std::net::Shutdown::Both).unwrap();
@@ -236,6 +247,7 @@ fn introduce(holder: &mut UnixStream, terminal: &UnixStream, begin: &Begin, end:
         answered: begin.answered,
         checkpoint: begin.checkpoint.is_some(),
         grouped: false,
+        tallies: begin.tallies,
     };
     let description = Description {
         id: ID,

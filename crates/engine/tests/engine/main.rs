@@ -10,6 +10,7 @@
 )]
 
 mod attach;
+mod counted;
 mod fake;
 mod input;
 mod lag;

@@ -127,6 +127,24 @@ impl Redraw {
     }
 }
 
+/// Reads the payload of a frame of the type [`kind::TAKEN`].
+///
+/// # Errors
+/// A payload that is there and has no room for the count.
+pub fn taken_from_payload(mut payload: Bytes) -> Result<Option<u64>, FrameError> {
+    if payload.is_empty() {
+        return Ok(None);
+    }
+    check_length(kind::TAKEN, &payload, OFFSET)?;
+    Ok(Some(payload.get_u64()))
+}
+
+/// The payload of such a frame.
+#[must_use]
+pub fn taken_to_payload(taken: Option<u64>) -> Vec<u8> {
+    taken.map_or_else(Vec::new, |taken| taken.to_be_bytes().to_vec())
+}
+
 fn check_length(kind: u8, payload: &Bytes, needed: usize) -> Result<(), FrameError> {
     match payload.len() {
         length if length < needed => Err(FrameError::Short { kind, length, needed }),

@@ -52,6 +52,7 @@ mod syscalls;
 mod telemetry;
 mod terminal;
 mod two_daemons;
+mod typed_over;
 mod upgrade;
 mod vanishing;
 mod web;

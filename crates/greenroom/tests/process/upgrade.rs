@@ -92,6 +92,7 @@ fn introduce(
         answered: Offset(0),
         checkpoint: false,
         grouped: false,
+        tallies: false,
     };
     let mut bytes = Vec::new();
     FromHolder::Hello(hello).encode(&mut bytes);

@@ -194,6 +194,14 @@ impl Daemon {
         greenroom_pty::Tap::new(terminal, descriptors).unwrap()
     }
 
+    /// Waits for the tally; what was printed before is dropped.
+    #[track_caller]
+    pub(crate) fn tally(&mut self) -> greenroom_pty::Tally {
+        while self.next("the tally") != Some(FromHolder::Tally) {}
+        let descriptors: [OwnedFd; 3] = std::mem::take(&mut self.descriptors).try_into().unwrap();
+        greenroom_pty::Tally::new(descriptors).unwrap()
+    }
+
     /// The terminal's size.
     pub(crate) fn size(&self) -> Size {
         let size = rustix::termios::tcgetwinsize(self.terminal.as_ref().unwrap()).unwrap();
@@ -204,6 +212,16 @@ impl Daemon {
     pub(crate) fn has_unread(&self) -> bool {
         let mut polled = [PollFd::new(self.terminal.as_ref().unwrap(), PollFlags::IN)];
         rustix::event::poll(&mut polled, Some(&Timespec::default())).unwrap() > 0
+    }
+
+    /// The terminal.
+    pub(crate) fn terminal(&self) -> &OwnedFd {
+        self.terminal.as_ref().unwrap()
+    }
+
+    /// Whether nothing came beside the messages but the terminal.
+    pub(crate) fn has_no_descriptors(&self) -> bool {
+        self.descriptors.is_empty()
     }
 
     /// Whether the terminal's descriptor has come.
@@ -262,7 +280,7 @@ impl Daemon {
                 None
             }
             Some(FromHolder::Ended(status)) => Some(status),
-            Some(FromHolder::Tap) => None,
+            Some(FromHolder::Tap | FromHolder::Tally) => None,
             other => panic!("no output: {other:?}"),
         }
     }

@@ -8,4 +8,5 @@ mod kill;
 mod log;
 mod reconnect;
 mod start;
+mod tally;
 mod tap;

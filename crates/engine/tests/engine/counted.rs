@@ -1,0 +1,122 @@
+//! Clients that are told how much of what they typed was taken.
+
+use std::num::NonZeroU64;
+
+use bytes::Bytes;
+use greenroom_engine::{Attach, Counted, Event, Subscription};
+use greenroom_proto::ToHolder;
+use greenroom_pty::Tally;
+
+use crate::fake::{Begin, ID, World, next, size};
+
+fn attach(token: u64, before: bool) -> Attach {
+    let counted = Some(Counted { token: NonZeroU64::new(token).unwrap(), before });
+    Attach { terminal: Some(size()), counted, ..Attach::default() }
+}
+
+/// What the client is told next.
+async fn taken(subscription: &mut Subscription) -> Option<u64> {
+    loop {
+        if let Event::Taken(taken) = next(subscription).await {
+            return taken;
+        }
+    }
+}
+
+async fn counting() -> World {
+    World::begin(Begin { tallies: true, ..Begin::default() }).await
+}
+
+fn bytes(count: usize) -> Bytes {
+    (0..count).map(|it| b'a' + (it / 11 % 26) as u8).collect()
+}
+
+/// Types in the background: it takes as long as the terminal does.
+fn types(world: &World, seen: &Subscription, bytes: Bytes) {
+    let (engine, caller, id) = (world.engine.clone(), world.caller.clone(), seen.id);
+    tokio::spawn(async move { engine.input(&caller, ID, id, bytes).await });
+}
+
+#[tokio::test]
+async fn who_comes_back_is_told_how_far_it_came_and_nothing_is_typed_twice() {
+    let all = bytes(2 << 20);
+    let made = Tally::make().unwrap();
+    let mut world = counting().await;
+    let first = world.engine.attach(&world.caller, ID, attach(5, false)).await.unwrap();
+    // Much of it waits in the session, and more before it.
+    types(&world, &first, all.clone());
+    world.hears(|it| matches!(it, ToHolder::Tally).then_some(())).await;
+    world.gives_tally(&made);
+    let mut typed = world.typed().await;
+    let mut seen = world.engine.attach(&world.caller, ID, attach(5, true)).await.unwrap();
+    let mut from = taken(&mut seen).await.unwrap() as usize;
+    assert!((1..all.len()).contains(&from), "{from}");
+    // And once more, without having typed anything.
+    let mut seen = world.engine.attach(&world.caller, ID, attach(5, true)).await.unwrap();
+    from = from.max(taken(&mut seen).await.unwrap() as usize);
+    types(&world, &seen, all.slice(from..));
+    while typed.len() < all.len() {
+        typed += &world.typed().await;
+    }
+    assert!(typed.as_bytes() == all);
+    let told = loop {
+        let told = taken(&mut seen).await.unwrap() as usize;
+        if all.len() - told < 64 << 10 {
+            break told;
+        }
+    };
+    assert!(told <= all.len());
+    drop(first);
+}
+
+#[tokio::test]
+async fn the_next_daemon_knows_and_one_client_is_not_another() {
+    let made = Tally::make().unwrap();
+    let mut world = counting().await;
+    let seen = world.engine.attach(&world.caller, ID, attach(5, false)).await.unwrap();
+    types(&world, &seen, Bytes::from_static(b"five"));
+    world.hears(|it| matches!(it, ToHolder::Tally).then_some(())).await;
+    world.gives_tally(&made);
+    assert_eq!(world.typed().await, "five");
+    drop(world);
+    let mut world = counting().await;
+    world.gives_tally(&made);
+    let mut five = world.engine.attach(&world.caller, ID, attach(5, true)).await.unwrap();
+    assert_eq!(taken(&mut five).await, Some(4));
+    // Nobody knows this one, though it says it was here.
+    let mut six = world.engine.attach(&world.caller, ID, attach(6, true)).await.unwrap();
+    assert_eq!(taken(&mut six).await, None);
+    types(&world, &six, Bytes::from_static(b"six"));
+    assert_eq!(world.typed().await, "six");
+}
+
+#[tokio::test]
+async fn a_holder_that_cannot_count_or_does_not_answer_keeps_nobody_from_typing() {
+    for tallies in [false, true] {
+        let mut world = World::begin(Begin { tallies, ..Begin::default() }).await;
+        let mut seen = world.engine.attach(&world.caller, ID, attach(5, false)).await.unwrap();
+        types(&world, &seen, Bytes::from_static(b"x"));
+        assert_eq!(world.typed().await, "x");
+        assert_eq!(taken(&mut seen).await, None, "{tallies}");
+    }
+}
+
+#[tokio::test]
+async fn what_others_type_comes_in_between_and_is_not_counted() {
+    let made = Tally::make().unwrap();
+    let mut world = counting().await;
+    world.gives_tally(&made);
+    let mut seen = world.engine.attach(&world.caller, ID, attach(5, true)).await.unwrap();
+    assert_eq!(taken(&mut seen).await, None, "a stranger");
+    let mut seen = world.engine.attach(&world.caller, ID, attach(7, false)).await.unwrap();
+    types(&world, &seen, bytes(100_000));
+    let mut typed = 0;
+    while typed < 100_000 {
+        typed += world.typed().await.len();
+    }
+    let text = greenroom_engine::Typed::Text("!".to_owned());
+    world.engine.type_in(&world.caller, ID, text, false).await.unwrap();
+    assert_eq!(world.typed().await, "!");
+    let told = taken(&mut seen).await.unwrap();
+    assert!((64 << 10..=100_000).contains(&told), "{told}");
+}

@@ -1,0 +1,126 @@
+//! What is typed over the end of a daemon: every byte of it arrives once, in order.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+
+use greenroom_testkit::{Daemon, Home, Lines, Signal, count, create, eventually, line};
+
+use crate::support::{home, wait_for_text};
+use crate::terminal::Terminal;
+
+/// Numbered lines.
+fn typed(lines: u64) -> Vec<u8> {
+    (1..=lines).flat_map(|number| format!("{}\n", line(number)).into_bytes()).collect()
+}
+
+/// A program that says it is ready, waits until it may, and writes all it is sent into a file.
+fn reader(home: &Home) -> String {
+    let folder = home.path().display();
+    format!(
+        "stty -echo; echo ready; until test -e '{folder}/go'; do sleep 0.02; done; cat > '{folder}/got'"
+    )
+}
+
+fn got(home: &Home) -> PathBuf {
+    home.path().join("got")
+}
+
+fn lets_it_read(home: &Home) {
+    fs::write(home.path().join("go"), "").unwrap();
+}
+
+/// The program in a pipe.
+fn run(home: &Home) -> Child {
+    let mut command = home.command(["run", "--", "sh", "-c", &reader(home)]);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap()
+}
+
+#[track_caller]
+fn assert_arrived(home: &Home, lines: u64) {
+    let mut arrived = Lines::default();
+    arrived.feed(&fs::read(got(home)).unwrap());
+    assert_eq!((arrived.count(), arrived.begun()), (lines, &b""[..]));
+}
+
+#[test]
+fn every_line_arrives_once_however_often_the_daemon_is_killed() {
+    let total = count(100_000, 1_000_000) as u64;
+    let kills = count(15, 100) as u64;
+    let home = home();
+    let mut daemon = home.start();
+    lets_it_read(&home);
+    let mut child = run(&home);
+    let mut input = child.stdin.take().unwrap();
+    let all = typed(total);
+    let length = all.len() as u64;
+    let typing = std::thread::spawn(move || input.write_all(&all).unwrap());
+    for killed in 0..kills {
+        eventually("more of it arrives", || {
+            let arrived = fs::metadata(got(&home)).map_or(0, |it| it.len());
+            arrived > length * killed / (kills + 1)
+        });
+        daemon.restart(&home);
+    }
+    typing.join().unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_arrived(&home, total);
+}
+
+#[test]
+fn what_no_program_has_read_yet_is_not_lost_with_the_daemon() {
+    // More than a terminal takes, and less than a daemon and a pipe.
+    const LINES: u64 = 10_000;
+    let ends: [fn(&mut Daemon); 2] =
+        [|daemon| daemon.signal(Signal::KILL), |daemon| daemon.signal(Signal::TERM)];
+    for end in ends {
+        let home = home();
+        let mut daemon = home.start();
+        let mut child = run(&home);
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(&typed(LINES)).unwrap();
+        // Also the end of input waits there.
+        drop(input);
+        for _ in 0..3 {
+            end(&mut daemon);
+            daemon.wait_for_end();
+            daemon = home.start();
+        }
+        lets_it_read(&home);
+        assert!(child.wait().unwrap().success());
+        assert_arrived(&home, LINES);
+    }
+}
+
+#[test]
+fn a_paste_into_an_attached_session_survives_the_daemon() {
+    const LINES: u64 = 6_000;
+    let home = home();
+    let mut daemon = home.start();
+    create(&mut home.connect(), "reader", &reader(&home));
+    wait_for_text(&mut home.connect(), "reader", "ready");
+    let mut terminal = Terminal::start(&home, "80x24", &["attach", "reader"]);
+    terminal.shows("ready");
+    let all = typed(LINES);
+    let (mut rest, mut kills) = (&all[..], 0);
+    eventually("all of it is pasted", || {
+        terminal.look();
+        rest = &rest[terminal.press_some(rest)..];
+        let pasted = all.len() - rest.len();
+        if kills < 3 && pasted > all.len() * (kills + 1) / 4 {
+            daemon.restart(&home);
+            kills += 1;
+        }
+        rest.is_empty()
+    });
+    daemon.restart(&home);
+    lets_it_read(&home);
+    eventually("all of it arrives", || {
+        terminal.look();
+        fs::metadata(got(&home)).is_ok_and(|it| it.len() >= all.len() as u64)
+    });
+    terminal.press(b"\x04");
+    terminal.end();
+    assert_arrived(&home, LINES);
+}
