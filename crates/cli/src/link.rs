@@ -53,6 +53,9 @@ const LONGEST_LINE_PAUSE: Duration = Duration::from_secs(3);
 /// and it costs a machine nothing.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
+/// What a daemon says that somebody stopped.
+const STOPPING: &str = "daemon.stopping";
+
 /// How long the daemon has to say goodbye: a person waits for their prompt.
 const FAREWELL: Duration = Duration::from_millis(500);
 
@@ -64,6 +67,8 @@ pub(crate) struct Link<'a> {
     stream: Stream,
     state: State,
     kept: Kept,
+    /// Somebody stopped the daemon: it is not started, for who stopped it may want it to be so.
+    stopped: bool,
 }
 
 /// What is done about a daemon that is gone.
@@ -115,7 +120,7 @@ impl<'a> Link<'a> {
     ) -> Link<'a> {
         let state = State::Up(Box::new(connection));
         let kept = Kept::new(stream.counts());
-        Link { context, reach, patience, stream, state, kept }
+        Link { context, reach, patience, stream, state, kept, stopped: false }
     }
 
     pub(crate) fn stream(&self) -> &Stream {
@@ -129,7 +134,8 @@ impl<'a> Link<'a> {
 
     /// Who is waited for while the link is down.
     pub(crate) fn awaited(&self) -> &str {
-        self.reach.host().unwrap_or("the daemon")
+        let here = if self.stopped { "the daemon, which was stopped" } else { "the daemon" };
+        self.reach.host().unwrap_or(here)
     }
 
     /// Since when the daemon is gone, if it is.
@@ -214,6 +220,9 @@ impl<'a> Link<'a> {
                     if stream == self.stream.id() {
                         self.taken(taken, now)?;
                     }
+                }
+                Ok(Some(Event::Notification { method, .. })) if method == STOPPING => {
+                    self.stopped = true;
                 }
                 Ok(Some(mut event)) => {
                     let seen = self.stream.seen(&event);
@@ -342,9 +351,19 @@ impl<'a> Link<'a> {
             Error::Lost(_) | Error::Silent { .. } => {}
             other => return Err(self.gone(other)),
         }
+        self.hear_last_words();
         self.state = State::Down(Down { since: now, next: now, unknown: None, attempt: None });
         self.kept.cut();
         Ok(())
+    }
+
+    /// What came and was not looked at comes again over the next connection, but for this.
+    fn hear_last_words(&mut self) {
+        let State::Up(connection) = &mut self.state else { return };
+        while let Ok(Some(event)) = connection.next_event() {
+            self.stopped |=
+                matches!(event, Event::Notification { method, .. } if method == STOPPING);
+        }
     }
 
     /// Tries to reconnect, if it is time to; true if the daemon is back.
@@ -373,7 +392,7 @@ impl<'a> Link<'a> {
 
     /// Tries to reconnect; nothing is given yet if that takes a while.
     fn try_now(&mut self, down_for: Duration) -> Result<Option<Tried>> {
-        let start = down_for >= START_AFTER && self.patience == Patience::Starts;
+        let start = down_for >= START_AFTER && self.patience == Patience::Starts && !self.stopped;
         match (&self.reach, self.patience, &mut self.state) {
             // A daemon that was stopped takes a connection and says nothing: who waits for it has others
             // to mind meanwhile.
@@ -404,6 +423,7 @@ impl<'a> Link<'a> {
         let size = self.stream.size();
         self.stream = stream;
         self.state = State::Up(Box::new(connection));
+        self.stopped = false;
         self.kept.resumed(self.stream.counts());
         // It may have changed while that was on its way.
         if let Some(size) = size.filter(|it| self.stream.size() != Some(*it)) {

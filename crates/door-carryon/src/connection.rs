@@ -123,7 +123,7 @@ pub async fn serve_as(
         tokio::select! {
             () = reading => {}
             () = telling => {}
-            () = shutdown.begun() => {}
+            () = shutdown.begun() => connection.tell_stopping(),
         }
         connection.streams.clear();
         connection.out.close();
@@ -186,6 +186,13 @@ impl Connection {
                 Err(TryRecvError::Lagged(_)) => {}
                 Err(TryRecvError::Empty | TryRecvError::Closed) => return,
             }
+        }
+    }
+
+    /// Tells a client of ours that somebody wants this daemon to end: it is not to start another.
+    fn tell_stopping(&self) {
+        if !self.is_foreign() {
+            let _told = self.out.push_note(notes::frame("daemon.stopping", &json!({})));
         }
     }
 

@@ -33,6 +33,8 @@ struct Counts {
     current: AtomicU64,
     /// Counts up whenever somebody comes.
     clock: AtomicU64,
+    /// How many were forgotten to make room for others.
+    forgotten: AtomicU64,
     typists: [Count; TYPISTS],
 }
 
@@ -103,6 +105,9 @@ impl Tally {
             !busy && (token == 0 || !is_here(token))
         });
         let (index, count) = free.min_by_key(|(_, it)| it.came.load(Ordering::SeqCst))?;
+        if count.token.load(Ordering::SeqCst) != 0 {
+            counts.forgotten.fetch_add(1, Ordering::SeqCst);
+        }
         // First nobody's: a count of one is never taken for that of the other.
         count.token.store(0, Ordering::SeqCst);
         count.typed.store(0, Ordering::SeqCst);
@@ -112,11 +117,14 @@ impl Tally {
         Some(Typist(index))
     }
 
-    /// Whether somebody who calls itself so has been here.
+    /// Whether it is known how much somebody who calls itself so has typed. Of a stranger that is: nothing,
+    /// unless somebody was forgotten.
     #[must_use]
     pub fn knows(&self, token: u64) -> bool {
-        let mut all = self.counts.get().typists.iter();
-        all.any(|it| it.token.load(Ordering::SeqCst) == token)
+        let counts = self.counts.get();
+        let mut all = counts.typists.iter();
+        counts.forgotten.load(Ordering::SeqCst) == 0
+            || all.any(|it| it.token.load(Ordering::SeqCst) == token)
     }
 
     /// How many bytes of a client's the terminal took.
@@ -369,8 +377,9 @@ mod tests {
         let counted: Vec<_> = all.iter().map(|&it| tally.typist(it, |_| true).unwrap()).collect();
         assert_eq!(tally.typist(1, |_| true), Some(counted[0]), "it came again");
         assert_eq!(tally.typist(1000, |_| true), None);
+        assert!(tally.knows(1000), "it has typed nothing");
         assert_eq!(tally.typist(1000, |it| it == 2), Some(counted[2]));
-        assert!(tally.knows(1) && tally.knows(2) && !tally.knows(3));
+        assert!(tally.knows(1) && tally.knows(2) && !tally.knows(3) && !tally.knows(1001));
     }
 
     #[test]

@@ -179,7 +179,7 @@ impl Tallies {
         let Counted { token, before } = self.here[index].counted;
         let knows = tally.knows(token.get());
         let is_here = |other| self.here.iter().any(|it| it.counted.token.get() == other);
-        // What came before is not known of a stranger: counting would begin at the wrong end.
+        // Of somebody who was forgotten nobody knows what came before: counting would begin at the wrong end.
         let counts = knows || !before;
         let typist = counts.then(|| tally.typist(token.get(), is_here)).flatten();
         let typed = typist.map(|it| tally.typed(it));

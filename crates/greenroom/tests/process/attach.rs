@@ -1,6 +1,6 @@
 //! `attach` on a person's terminal: repaint, keys, sizes, ends, and daemons that come and go.
 
-use greenroom_testkit::{LINE, Lines, create, eventually, eventually_ok};
+use greenroom_testkit::{LINE, Lines, Signal, create, eventually, eventually_ok};
 use serde_json::json;
 
 use crate::support::{call, home, screen, wait_for_text};
@@ -156,6 +156,27 @@ fn an_attached_terminal_survives_daemons_without_losing_or_repeating_a_byte() {
     daemon.wait_for_end();
     terminal.press(b"\r");
     terminal.shows("ended: exit 0");
+}
+
+#[test]
+fn a_daemon_that_somebody_stopped_stays_so_and_who_is_attached_waits_for_the_next() {
+    let home = home();
+    let mut daemon = home.start();
+    create(&mut home.connect(), "talks", TALKS);
+    let mut terminal = Terminal::start(&home, "80x24", &["attach", "talks"]);
+    terminal.shows("and plain");
+    daemon.signal(Signal::TERM);
+    daemon.wait_for_end();
+    // By then a client that starts one would have long done so.
+    eventually("the terminal says who is waited for", || {
+        terminal.look();
+        terminal.screen.title().contains("waiting for the daemon, which was stopped")
+    });
+    assert!(!home.socket().exists(), "nobody started another");
+    terminal.press(b"meanwhile\r");
+    let _daemon = home.start();
+    terminal.shows("got-meanwhile");
+    assert_eq!(terminal.screen.title(), "the title");
 }
 
 #[test]

@@ -5,7 +5,9 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
-use greenroom_testkit::{Daemon, Home, Lines, Signal, count, create, eventually, line};
+use greenroom_testkit::{
+    Daemon, Home, Lines, Signal, count, create, eventually, eventually_some, line,
+};
 
 use crate::support::{home, wait_for_text};
 use crate::terminal::Terminal;
@@ -38,6 +40,12 @@ fn run(home: &Home) -> Child {
 }
 
 #[track_caller]
+fn ends_well(child: &mut Child) {
+    let status = eventually_some("the program has read all", || child.try_wait().unwrap());
+    assert!(status.success(), "{status}");
+}
+
+#[track_caller]
 fn assert_arrived(home: &Home, lines: u64) {
     let mut arrived = Lines::default();
     arrived.feed(&fs::read(got(home)).unwrap());
@@ -63,8 +71,8 @@ fn every_line_arrives_once_however_often_the_daemon_is_killed() {
         });
         daemon.restart(&home);
     }
+    ends_well(&mut child);
     typing.join().unwrap();
-    assert!(child.wait().unwrap().success());
     assert_arrived(&home, total);
 }
 
@@ -88,7 +96,7 @@ fn what_no_program_has_read_yet_is_not_lost_with_the_daemon() {
             daemon = home.start();
         }
         lets_it_read(&home);
-        assert!(child.wait().unwrap().success());
+        ends_well(&mut child);
         assert_arrived(&home, LINES);
     }
 }
