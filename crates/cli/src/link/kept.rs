@@ -107,7 +107,9 @@ impl Kept {
     fn forget(&mut self, count: usize) {
         let count = count.min(self.bytes.len());
         self.bytes.advance(count);
-        self.before += count as u64;
+        if self.counts != Counts::No {
+            self.before += count as u64;
+        }
         self.sent = self.sent.saturating_sub(count);
         self.got = self.got.saturating_sub(count);
         if self.bytes.is_empty() {
