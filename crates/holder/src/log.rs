@@ -1,7 +1,7 @@
 //! Every byte the child wrote since the last checkpoint, where it was read to.
 //!
-//! In segments of one size, so that a long log is never moved and what is trimmed goes back to
-//! the system. A log without bytes has no segment.
+//! In segments of one size, so that a long log is never moved. Those that were trimmed are used again,
+//! for the system takes longer to give a page than a program to fill it; a log without bytes has none.
 
 use std::collections::VecDeque;
 use std::io;
@@ -20,6 +20,8 @@ const ROOM: usize = 4 << 10;
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     segments: VecDeque<Segment>,
+    /// Room of those that were trimmed, while there are others.
+    spare: Vec<Vec<u8>>,
     kept: Offset,
     end: Offset,
 }
@@ -62,7 +64,11 @@ impl Log {
             Some(last) if SEGMENT - last.bytes.len() >= ROOM => last,
             full => {
                 self.segments.extend(full);
-                Segment { at: self.end, bytes: Vec::with_capacity(SEGMENT) }
+                let spare = self.spare.pop();
+                Segment {
+                    at: self.end,
+                    bytes: spare.unwrap_or_else(|| Vec::with_capacity(SEGMENT)),
+                }
             }
         };
         let result = read(&mut last.bytes);
@@ -90,10 +96,14 @@ impl Log {
     pub(crate) fn trim(&mut self, keep: Offset) {
         self.kept = keep.clamp(self.kept, self.end);
         while self.segments.front().is_some_and(|first| first.end() <= self.kept) {
-            self.segments.pop_front();
+            let first = self.segments.pop_front();
+            self.spare.extend(first.map(|mut first| {
+                first.bytes.clear();
+                first.bytes
+            }));
         }
         if self.segments.is_empty() {
-            self.segments = VecDeque::new();
+            (self.segments, self.spare) = (VecDeque::new(), Vec::new());
         }
     }
 }
@@ -141,7 +151,7 @@ mod tests {
         let mut log = Log::default();
         append(&mut log, b"hello");
         log.trim(Offset(99));
-        assert_eq!((log.len(), log.segments.capacity()), (0, 0));
+        assert_eq!((log.len(), log.segments.capacity(), log.spare.capacity()), (0, 0, 0));
         log.trim(Offset(2));
         assert_eq!(log.kept(), Offset(5), "it never goes back");
         append(&mut log, b" world");
