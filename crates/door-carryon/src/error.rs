@@ -47,7 +47,7 @@ impl From<Error> for RpcError {
             data["hint"] = hint.into();
         }
         if let Error::Timeout { screen, .. } = error {
-            data["screen"] = screen.into();
+            data["screen"] = (*screen).into();
         }
         RpcError { code: rpc::INTERNAL_ERROR, message, data }
     }

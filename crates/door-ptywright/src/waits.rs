@@ -254,7 +254,7 @@ impl Door {
             {
                 return Err(error.into());
             }
-            let timed_out = || Error::Timeout { screen: String::new(), contents: screen.clone() };
+            let timed_out = || Error::Timeout { screen: "".into(), contents: screen.clone() };
             if Instant::now() >= until {
                 return Err(timed_out().into());
             }

@@ -1,6 +1,7 @@
 //! Why the engine could not do what was asked.
 
 use std::io;
+use std::sync::Arc;
 
 use greenroom_model::SessionId;
 use greenroom_proto::Stage;
@@ -39,7 +40,7 @@ pub enum Error {
     #[error("timed out")]
     Timeout {
         /// What the screen showed then, one line a row.
-        screen: String,
+        screen: Arc<str>,
         /// The same as the program wrote it.
         contents: Excerpt,
     },

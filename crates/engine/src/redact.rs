@@ -29,6 +29,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 pub use excerpt::Excerpt;
+pub(crate) use excerpt::Faded;
 use lanes::{Lane, Lanes, STRINGS, State};
 pub use policy::{Redaction, RedactionError};
 use scan::{Scan, Site};

@@ -1,12 +1,12 @@
 //! What can be seen of a session at one moment.
 
 use std::cell::OnceCell;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use greenroom_screen::{Screen, Snapshot};
 
-use crate::redact::Excerpt;
+use crate::redact::{Excerpt, Faded};
 use crate::{End, Transcript};
 
 /// How much of a line that has scrolled away is looked at, to know a secret in the rest of it: as long as
@@ -33,16 +33,62 @@ pub struct Scene<'a> {
 /// What is to be seen at one moment, made when the first wants it and shared by all.
 #[derive(Debug, Default)]
 pub struct Texts {
-    text: OnceCell<String>,
+    text: OnceCell<Arc<str>>,
     contents: OnceCell<Excerpt>,
     snapshot: OnceCell<Arc<Snapshot>>,
+}
+
+/// What was last given out of a session to somebody who still has it: who comes next gets the same, if
+/// nothing has changed, and not a copy of its own.
+#[derive(Debug, Default)]
+pub(crate) struct GivenOut {
+    sequence: u64,
+    text: Option<Weak<str>>,
+    contents: Option<Faded>,
+    snapshot: Weak<Snapshot>,
+}
+
+impl GivenOut {
+    /// What is to be seen at a moment, as far as it is the same.
+    pub(crate) fn texts(&self, sequence: u64) -> Texts {
+        let texts = Texts::default();
+        if sequence != self.sequence {
+            return texts;
+        }
+        // Nothing is in there yet.
+        let text = self.text.as_ref().and_then(Weak::upgrade);
+        let _text = text.map(|it| texts.text.set(it));
+        let contents = self.contents.as_ref().and_then(Faded::again);
+        let _contents = contents.map(|it| texts.contents.set(it));
+        let _snapshot = self.snapshot.upgrade().map(|it| texts.snapshot.set(it));
+        texts
+    }
+}
+
+impl Texts {
+    /// What of it somebody else has as well.
+    pub(crate) fn given_out(&self, sequence: u64) -> GivenOut {
+        let text = self.text.get().filter(|it| Arc::strong_count(it) > 1);
+        GivenOut {
+            sequence,
+            text: text.map(Arc::downgrade),
+            contents: self.contents.get().and_then(Excerpt::fade),
+            snapshot: self.snapshot.get().map(Arc::downgrade).unwrap_or_default(),
+        }
+    }
 }
 
 impl<'a> Scene<'a> {
     /// What the screen shows, one line a row.
     #[must_use]
     pub fn text(self) -> &'a str {
-        self.texts.text.get_or_init(|| self.screen.text())
+        self.shared_text()
+    }
+
+    /// The same, for who keeps it.
+    #[must_use]
+    pub fn shared_text(self) -> &'a Arc<str> {
+        self.texts.text.get_or_init(|| self.screen.text().into())
     }
 
     /// What the screen shows, as the program wrote it.

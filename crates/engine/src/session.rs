@@ -43,6 +43,7 @@ use crate::mark::Marks;
 use crate::options::Options;
 use crate::points::{Point, reach};
 use crate::relink::relink;
+use crate::scene::GivenOut;
 use crate::{Attach, ClientId, Error, Event, Scene, Subscription, SubscriptionId, Transcript};
 
 use self::absent::Absent;
@@ -178,6 +179,7 @@ pub(crate) struct Session {
     /// When to have the holder remember where something was typed last.
     mark_due: Option<Instant>,
     waits: Waits,
+    given_out: GivenOut,
     saves: Saves,
     /// Who looks while the program is in the middle of an update.
     held: Vec<Look>,
@@ -240,6 +242,7 @@ impl Session {
             taps: Taps::default(),
             ahead: Ahead::default(),
             waits: Waits::default(),
+            given_out: GivenOut::default(),
             marks: Marks::default(),
             mark_due: None,
             held: Vec::new(),
@@ -435,8 +438,10 @@ impl Session {
         };
         let settled = self.updating.is_none_or(|since| now >= since + SYNC_BOUND);
         if settled {
-            self.show_looks(now);
-            self.look_for_waits(now);
+            let texts = self.given_out.texts(self.sequence());
+            self.show_looks(now, &texts);
+            self.look_for_waits(now, &texts);
+            self.given_out = texts.given_out(self.sequence());
             if self.changed {
                 let sequence = self.sequence();
                 self.changes.send_if_modified(|last| std::mem::replace(last, sequence) != sequence);
@@ -455,10 +460,9 @@ impl Session {
     }
 
     /// Shows the session to whoever asked to look.
-    fn show_looks(&mut self, now: Instant) {
+    fn show_looks(&mut self, now: Instant, texts: &Texts) {
         let looks = std::mem::take(&mut self.held);
-        let texts = Texts::default();
-        let scene = self.scene(now, &texts);
+        let scene = self.scene(now, texts);
         looks.into_iter().for_each(|look| look(scene));
     }
 

@@ -1,7 +1,7 @@
 //! A part of a text that knows what came right before it.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use super::Redaction;
 
@@ -34,6 +34,12 @@ impl Excerpt {
         &self.whole[..self.from]
     }
 
+    /// What it takes to have it again, if somebody else has it as well.
+    pub(crate) fn fade(&self) -> Option<Faded> {
+        let shared = Arc::strong_count(&self.whole) > 1;
+        shared.then(|| Faded { whole: Arc::downgrade(&self.whole), from: self.from })
+    }
+
     /// The text without what came before it.
     #[must_use]
     pub fn alone(&self) -> Arc<str> {
@@ -47,5 +53,18 @@ impl Excerpt {
             Some(policy) => policy.apply_from(&self.whole, self.from),
             None => Cow::Borrowed(self.text()),
         }
+    }
+}
+
+/// An excerpt, as long as somebody has it.
+#[derive(Debug)]
+pub(crate) struct Faded {
+    whole: Weak<str>,
+    from: usize,
+}
+
+impl Faded {
+    pub(crate) fn again(&self) -> Option<Excerpt> {
+        Some(Excerpt { whole: self.whole.upgrade()?, from: self.from })
     }
 }

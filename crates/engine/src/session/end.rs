@@ -110,7 +110,7 @@ impl Session {
                 | Msg::Detach(_) => {}
             }
         }
-        self.show_looks(Instant::now());
+        self.show_looks(Instant::now(), &Texts::default());
     }
 
     fn record(&mut self, end: End, packed: Vec<u8>) -> EndedRecord {

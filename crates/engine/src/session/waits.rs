@@ -3,6 +3,8 @@
 //! A wait is looked at in the turn in which something changed, never by a timer; only quiet and
 //! time-outs need a clock, and it is the monotonic one.
 
+use std::sync::Arc;
+
 use greenroom_model::{ExitStatus, Offset};
 use greenroom_screen::Screen;
 use tokio::sync::oneshot;
@@ -137,13 +139,12 @@ impl Waited {
 
 impl Session {
     /// Answers every wait that holds now, is too late, or is not wanted any more.
-    pub(super) fn look_for_waits(&mut self, now: Instant) {
+    pub(super) fn look_for_waits(&mut self, now: Instant, texts: &Texts) {
         if self.waits.all.is_empty() {
             return;
         }
         let mut waits = std::mem::take(&mut self.waits.all);
-        let texts = Texts::default();
-        let scene = self.scene(now, &texts);
+        let scene = self.scene(now, texts);
         let mut index = 0;
         while let Some(Waiting { wait, mark, began }) = waits.get_mut(index) {
             let stable = now - self.active.max(*began);
@@ -163,7 +164,7 @@ impl Session {
             match outcome {
                 Some(outcome) => wait.waiter.holds(&Waited::now(outcome, scene), scene),
                 None => wait.waiter.fails(Error::Timeout {
-                    screen: scene.text().to_owned(),
+                    screen: Arc::clone(scene.shared_text()),
                     contents: scene.excerpt().clone(),
                 }),
             }

@@ -1,8 +1,9 @@
 //! Waiting for something to happen.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use greenroom_engine::{Area, ErrorKind, Matcher, Pattern, Typed};
+use greenroom_engine::{Area, ErrorKind, Matcher, Pattern, Scene, Typed, Waited};
 use greenroom_model::{ExitStatus, Offset};
 
 use crate::fake::{ID, World, told};
@@ -24,6 +25,27 @@ async fn a_wait_ends_with_the_byte_that_fulfils_it() {
     world.prints("DY");
     let waited = wait.await.unwrap().unwrap();
     assert_eq!((waited.outcome.text(), waited.offset), (Some("READY"), Offset(14)));
+}
+
+#[tokio::test]
+async fn who_waits_one_after_the_other_sees_the_same_and_not_a_copy() {
+    let mut world = World::new().await;
+    world.prints("READY");
+    world.shown().await;
+    let wait = || {
+        let look = |_: &Waited, scene: Scene<'_>| {
+            (scene.snapshot(), Arc::clone(scene.shared_text()), scene.excerpt().alone())
+        };
+        world.engine.wait(ID, text("READY"), SHORT, Some(Offset::START), look)
+    };
+    let (one, two) = (wait().await.unwrap(), wait().await.unwrap());
+    assert!(Arc::ptr_eq(&one.0, &two.0));
+    assert!(Arc::ptr_eq(&one.1, &two.1) && Arc::ptr_eq(&one.2, &two.2));
+    world.prints("!");
+    world.shown().await;
+    let three = world.engine.scene(ID, |scene| scene.snapshot()).await.unwrap();
+    assert!(!Arc::ptr_eq(&one.0, &three), "it has changed");
+    assert!(world.shown().await.contains("READY!"));
 }
 
 #[tokio::test]

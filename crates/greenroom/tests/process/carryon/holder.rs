@@ -260,7 +260,12 @@ fn clients_that_die_at_any_point_leave_nothing_behind() {
     let mut wire = home.wire();
     let id = create(&mut wire, "target", "seq 1 500; exec cat");
     let path = attach(&mut wire, &id);
-    Attached::connect(&path).until_text("500");
+    let mut first = Attached::connect(&path);
+    first.until_text("500");
+    // What typing is counted with stays with the session.
+    first.send(kind::DATA, b"typed\r");
+    first.until_text("typed");
+    drop(first);
     let settled = || call(&mut home.wire(), "daemon.status", json!({}));
     settled();
     let open = process::fds(daemon.pid()).len();
