@@ -16,7 +16,7 @@ use crate::verbs::Verb;
     version,
     subcommand_required = false,
     after_help = "\
-A session is named by its number, its name, its id, or the beginning of its id.
+A session is named by its number, its name, its id, or the beginning of its id. By a name the one that runs is meant, else the newest.
 Exit codes: 0 ok, 1 failed, 2 usage, 3 no such session or several, 4 time is up, 5 no daemon or no way there, 6 denied."
 )]
 pub(crate) struct Arguments {

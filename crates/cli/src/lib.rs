@@ -12,6 +12,7 @@
 //! - `follow` what the daemon noted, and what it will;
 //! - `machines` the other machines whose daemons can be meant instead of this one's;
 //! - `ptywright` and `carryon` the command lines of those programs, for who starts them;
+//! - `name` what a person may call a session;
 //! - `failure`, `output`, `table`, `plain` what is said and how.
 //!
 //! Not here: escape sequences of sessions (the daemon's screen), starting processes.
@@ -28,6 +29,7 @@ mod input;
 mod link;
 mod machines;
 mod moment;
+mod name;
 mod output;
 mod plain;
 mod ptywright;
@@ -52,6 +54,7 @@ use output::Output;
 pub use host::{
     Compat, DEFAULT_DETACH_KEY, Finding, Framing, Host, Paths, Serve, Settings, Transport,
 };
+pub use name::check_name;
 
 /// Runs the command line and gives the code to exit with.
 pub fn main(host: &dyn Host) -> ExitCode {

@@ -16,13 +16,25 @@ pub(crate) fn plain(text: &str) -> String {
         .collect()
 }
 
+/// A name of whomever with those characters spelled out: two names that differ must look different.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for it in text.chars() {
+        match is_hidden(it) {
+            true => shown.extend(it.escape_debug()),
+            false => shown.push(it),
+        }
+    }
+    shown
+}
+
 /// The text of a screen: as [`plain`], but lines stay lines.
 pub(crate) fn plain_lines(text: &str) -> String {
     text.chars().filter(|it| matches!(it, '\n' | '\t') || !is_hidden(*it)).collect()
 }
 
 /// Whether a character is no glyph but an instruction: C0, DEL, C1, bidirectional controls.
-fn is_hidden(it: char) -> bool {
+pub(crate) fn is_hidden(it: char) -> bool {
     it.is_control()
         || matches!(it,
             '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}'
@@ -78,6 +90,12 @@ mod tests {
         assert_eq!(plain("a\x1b]0;x\x07b\u{9b}31mc\x7f\r\nd\te"), "a]0;xb31mc d e");
         assert_eq!(plain("user\u{202e}txt.exe\u{2066}"), "usertxt.exe");
         assert_eq!(plain("größe 日本 🎉"), "größe 日本 🎉");
+    }
+
+    #[test]
+    fn names_are_spelled_out() {
+        assert_eq!(escaped("a\x1bb\u{202e}c\u{200f}\n"), r"a\u{1b}b\u{202e}c\u{200f}\n");
+        assert_eq!(escaped("größe 日本 🎉"), "größe 日本 🎉");
     }
 
     #[test]

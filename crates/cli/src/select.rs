@@ -7,7 +7,7 @@ use greenroom_client::{Connection, ErrorKind, Session};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, FailureKind, Result};
-use crate::plain::plain;
+use crate::plain::escaped;
 
 /// How many sessions a message names before it says how many more there are.
 const NAMED: usize = 5;
@@ -62,7 +62,7 @@ fn no_target(kind: ErrorKind, message: impl Into<String>) -> Failure {
 }
 
 fn names(sessions: &[Session]) -> String {
-    let named = sessions.iter().take(NAMED).map(|it| plain(&it.name)).collect::<Vec<_>>();
+    let named = sessions.iter().take(NAMED).map(|it| escaped(&it.name)).collect::<Vec<_>>();
     match sessions.len().saturating_sub(NAMED) {
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),

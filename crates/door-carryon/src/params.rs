@@ -1,7 +1,7 @@
 //! Reading parameters: lenient where carryOn is, clear where something is wrong.
 
 use greenroom_engine::{Engine, Info};
-use greenroom_model::{Offset, Size};
+use greenroom_model::{Offset, SessionId, Size};
 use serde_json::Value;
 
 use crate::connection::Asked;
@@ -59,11 +59,19 @@ impl Params {
 
     /// The session that is meant: `sessionId`, as a text or a number.
     pub(crate) fn session(&self, engine: &Engine) -> Result<Info, RpcError> {
-        let selector = match self.0.get("sessionId") {
-            Some(Value::Number(number)) => number.to_string(),
-            _ => self.required("sessionId")?.to_owned(),
-        };
-        Ok(engine.info(&selector)?)
+        Ok(engine.info(&self.selector()?)?)
+    }
+
+    /// The same for what cannot be undone: of several that ended under a name, none is meant.
+    pub(crate) fn only_session(&self, engine: &Engine) -> Result<SessionId, RpcError> {
+        Ok(engine.find_only(&self.selector()?)?)
+    }
+
+    fn selector(&self) -> Result<String, RpcError> {
+        match self.0.get("sessionId") {
+            Some(Value::Number(number)) => Ok(number.to_string()),
+            _ => Ok(self.required("sessionId")?.to_owned()),
+        }
     }
 
     /// The name of the session of tmux that is meant, if one is: no other session is called like that.

@@ -106,6 +106,7 @@ impl From<Error> for RpcError {
             Error::Invalid(_)
             | Error::Pattern(_)
             | Error::Limit { .. }
+            | Error::NameTaken { .. }
             | Error::Ambiguous { .. } => RpcError::params(error.to_string()),
             Error::Spawn { .. } | Error::Limits(_) | Error::Holder { .. } => {
                 RpcError::internal(format!("pty backend error: {error}"))

@@ -47,6 +47,8 @@ pub enum Program {
 pub struct New {
     /// What people will call it; made up if there is none.
     pub name: Option<String>,
+    /// Only if no session that runs is called that: who asks will use the name to tell it from others.
+    pub unique: bool,
     /// What it runs.
     pub program: Program,
     /// The shell; the configured one if there is none.
@@ -85,7 +87,7 @@ impl Engine {
     /// Makes a session and starts its program.
     ///
     /// # Errors
-    /// The program or the folder is not there, a bound is met, or the system is out of something.
+    /// The program or the folder is not there, the name is taken, a bound is met, or the system is out of something.
     /// Nothing is left behind then.
     pub async fn create(&self, caller: &Caller, new: New) -> Result<Info, Error> {
         caller.may_manage()?;
@@ -109,8 +111,7 @@ impl Engine {
 
     async fn create_checked(&self, caller: &Caller, new: &New) -> Result<Info, Error> {
         let options = self.house.options();
-        let most = options.max_sessions;
-        let place = self.house.place(most).ok_or(Error::Limit { what: "sessions", most })?;
+        let place = self.house.place(options.max_sessions, new)?;
         let id = place.id;
         let description = describe(new, &options, id);
         reach(Point::CreateNumbered);

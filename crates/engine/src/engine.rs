@@ -10,12 +10,13 @@ use tokio::sync::{Notify, broadcast, watch};
 
 use crate::Texts;
 use crate::archive::{Archive, AuditEntry, EndedRecord, LivingRecord};
+use crate::create::New;
 use crate::encore::Encore;
 use crate::event::HouseEvent;
 use crate::options::Options;
 use crate::recover::Refused;
 use crate::session::{Handle, Kept};
-use crate::{Caller, ClientId, Info, Scene, State, SubscriptionId};
+use crate::{Caller, ClientId, Error, Info, Scene, State, SubscriptionId};
 
 /// How many events a slow listener may be behind before it misses some.
 const EVENTS: usize = 4096;
@@ -37,6 +38,8 @@ pub(crate) struct House {
     next_client: AtomicU64,
     /// Sessions that are being made.
     creating: Mutex<BTreeSet<SessionId>>,
+    /// Names that sessions are about to have, which no list shows yet.
+    claimed: Mutex<Vec<(SessionId, String)>>,
     /// Sessions that have ended and whose holder has not gone yet. Who forgets one must not meet it again.
     leaving: Mutex<BTreeSet<SessionId>>,
     /// Holders that were left alone; new with every look.
@@ -75,6 +78,7 @@ impl Engine {
             next_subscription: AtomicU64::new(1),
             next_client: AtomicU64::new(1),
             creating: Mutex::default(),
+            claimed: Mutex::default(),
             leaving: Mutex::default(),
             refused: watch::Sender::default(),
             knock: Notify::new(),
@@ -177,18 +181,66 @@ impl House {
         SubscriptionId(self.next_subscription.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Takes a number and a place for a session that is to be made, if there is one; it is free again when what
+    /// Takes a number, a place and a name for a session that is to be made; all are free again when what
     /// is returned is dropped, by when the session counts itself.
-    pub(crate) fn place(self: &Arc<House>, most: usize) -> Option<Place> {
+    pub(crate) fn place(self: &Arc<House>, most: usize, wanted: &New) -> Result<Place, Error> {
         let sessions = self.sessions();
         let living = sessions.values().filter(|it| matches!(it, Entry::Living(_))).count();
         let mut creating = self.creating();
         if living + creating.len() >= most {
-            return None;
+            return Err(Error::Limit { what: "sessions", most });
+        }
+        let name = wanted.name.as_deref();
+        if let Some(name) = name.filter(|_| wanted.unique) {
+            // Before it has a number: one that is not made should not leave a gap.
+            self.refuse_taken(&sessions, name, None)?;
         }
         let id = self.next_session();
         creating.insert(id);
-        Some(Place { id, house: Arc::clone(self) })
+        let claim = name.map(|name| self.claimed_for(id, name));
+        Ok(Place { id, house: Arc::clone(self), _claim: claim })
+    }
+
+    /// Claims a name for a session that is to be called that, until what is returned is dropped; with
+    /// `unique` only if no other that runs is, or is about to be.
+    pub(crate) fn claim(
+        self: &Arc<House>,
+        id: SessionId,
+        name: &str,
+        unique: bool,
+    ) -> Result<Claim, Error> {
+        let sessions = self.sessions();
+        if unique {
+            self.refuse_taken(&sessions, name, Some(id))?;
+        }
+        Ok(self.claimed_for(id, name))
+    }
+
+    /// Refuses a name that a running session has or is about to have, other than the one that asks.
+    fn refuse_taken(
+        &self,
+        sessions: &BTreeMap<SessionId, Entry>,
+        name: &str,
+        asks: Option<SessionId>,
+    ) -> Result<(), Error> {
+        let has_it =
+            |it: &Entry| matches!(it, Entry::Living(handle) if handle.face.get().name == name);
+        let running = sessions.iter().filter(|it| has_it(it.1)).map(|it| *it.0);
+        let claimed = self.claimed();
+        let claimed = claimed.iter().filter(|it| it.1 == name).map(|it| it.0);
+        match running.chain(claimed).find(|id| Some(*id) != asks) {
+            Some(id) => Err(Error::NameTaken { name: name.to_owned(), id }),
+            None => Ok(()),
+        }
+    }
+
+    fn claimed_for(self: &Arc<House>, id: SessionId, name: &str) -> Claim {
+        self.claimed().push((id, name.to_owned()));
+        Claim { id, name: name.to_owned(), house: Arc::clone(self) }
+    }
+
+    fn claimed(&self) -> MutexGuard<'_, Vec<(SessionId, String)>> {
+        self.claimed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn creating(&self) -> MutexGuard<'_, BTreeSet<SessionId>> {
@@ -251,6 +303,25 @@ pub(crate) struct Place {
     /// Its number.
     pub(crate) id: SessionId,
     house: Arc<House>,
+    /// The name somebody chose for it.
+    _claim: Option<Claim>,
+}
+
+/// A name that a session is about to have.
+pub(crate) struct Claim {
+    id: SessionId,
+    name: String,
+    house: Arc<House>,
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let mut claimed = self.house.claimed();
+        // One of them: the same may be claimed twice at once.
+        if let Some(at) = claimed.iter().position(|it| it.0 == self.id && it.1 == self.name) {
+            claimed.swap_remove(at);
+        }
+    }
 }
 
 /// A session that has ended and whose holder has not gone yet.

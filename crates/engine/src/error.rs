@@ -33,6 +33,14 @@ pub enum Error {
     /// The session runs, and what was asked is for those that have ended.
     #[error("session `{0}` is running")]
     Running(SessionId),
+    /// The name was to be one session's alone, and another that runs has it.
+    #[error("session `{id}`, which is running, is called `{name}` already")]
+    NameTaken {
+        /// The name.
+        name: String,
+        /// Who has it.
+        id: SessionId,
+    },
     /// The holder is gone, and the session with it.
     #[error("session `{0}` was lost: its holder is gone")]
     Lost(SessionId),
@@ -111,7 +119,7 @@ pub enum ErrorKind {
     Timeout,
     /// Not allowed.
     Denied,
-    /// Try again later.
+    /// Something is in use that is needed: try again later, or with something else.
     Busy,
     /// A bound was met.
     Limit,
@@ -137,7 +145,7 @@ impl Error {
             Error::Lost(_) => ErrorKind::Lost,
             Error::Timeout { .. } => ErrorKind::Timeout,
             Error::Denied(_) => ErrorKind::Denied,
-            Error::InputFull(_) => ErrorKind::Busy,
+            Error::InputFull(_) | Error::NameTaken { .. } => ErrorKind::Busy,
             Error::Limit { .. } => ErrorKind::Limit,
             Error::Invalid(_) | Error::Pattern(_) | Error::Running(_) => ErrorKind::Invalid,
             Error::Spawn { .. } | Error::Limits(_) => ErrorKind::Spawn,
@@ -154,6 +162,9 @@ impl Error {
             Error::Ambiguous { .. } => Some("name one by its number"),
             Error::Ended(_) => Some("its screen can still be read with `greenroom read`"),
             Error::Running(_) => Some("end it with `greenroom kill` first"),
+            Error::NameTaken { .. } => {
+                Some("attach to that one with `greenroom attach`, or choose another name")
+            }
             Error::InputFull(_) => Some("wait until it reads, or press ctrl+c in it"),
             Error::Typing(_) => Some("its program may be ending"),
             Error::Spawn { stage: Stage::Program, error, .. } | Error::Holder { error, .. }

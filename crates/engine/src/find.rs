@@ -12,15 +12,36 @@ impl Engine {
     /// The session a selector means: a number (`7` or `s7`), a name, an id (`native-…`), a UUID, or
     /// the beginning of one of the last two.
     ///
-    /// A number wins over a name, a name over a beginning, and a living session over an ended one.
+    /// A number wins over a name, a name over a beginning, and a living session over an ended one. Of
+    /// several that ended under a name the newest is meant, that with the highest number: a name is used
+    /// again and again, and what was made with it last is what people remember.
     ///
     /// # Errors
     /// There is none, or several.
     pub fn find(&self, selector: &str) -> Result<SessionId, Error> {
+        match self.find_only(selector) {
+            Err(Error::Ambiguous { ids, .. }) if self.have_ended_as(selector, &ids) => {
+                ids.last().copied().ok_or_else(|| Error::NoSession(selector.to_owned()))
+            }
+            other => other,
+        }
+    }
+
+    /// The same for what cannot be undone: of several that ended under a name, none is meant.
+    ///
+    /// # Errors
+    /// There is none, or several.
+    pub fn find_only(&self, selector: &str) -> Result<SessionId, Error> {
         if let Some(id) = number(selector).filter(|&id| self.get(id).is_some()) {
             return Ok(id);
         }
         find_in(&self.list(), selector)
+    }
+
+    /// Whether all of these are called that and have ended.
+    fn have_ended_as(&self, name: &str, ids: &[SessionId]) -> bool {
+        let has_ended = |it: Info| it.name == name && it.state != State::Running;
+        ids.iter().all(|&id| self.get(id).is_some_and(has_ended))
     }
 
     /// The info of the session of a number.

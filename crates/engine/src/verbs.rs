@@ -210,18 +210,22 @@ impl Engine {
         }
     }
 
-    /// Gives a session another name; answers with the old one.
+    /// Gives a session another name, with `unique` only if no other that runs is called that; answers
+    /// with the old one.
     ///
     /// # Errors
-    /// That is no name, the session has ended, or the caller may not.
+    /// That is no name or is taken, the session has ended, or the caller may not.
     pub async fn rename(
         &self,
         caller: &Caller,
         id: SessionId,
         name: String,
+        unique: bool,
     ) -> Result<String, Error> {
         caller.may_manage()?;
         check_name(&name)?;
+        // Nobody else may have it before the session does.
+        let _claim = self.house.claim(id, &name, unique)?;
         self.audit(caller, "rename", Some(id));
         self.ask(id, |reply| Msg::Rename(name, reply)).await
     }

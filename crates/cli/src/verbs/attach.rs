@@ -1,13 +1,23 @@
 //! `attach`: brings a session to this terminal.
 
+use std::thread;
+use std::time::{Duration, Instant};
+
 use clap::Args;
-use greenroom_client::ErrorKind;
+use greenroom_client::{Connection, ErrorKind};
+use serde_json::Value;
 
 use super::new::{self, Wanted};
 use crate::attached::{self, Watch};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, FailureKind, Result};
 use crate::{select, terminal};
+
+/// How long somebody else may take to make the session that we want as well: it takes milliseconds.
+const MADE_WITHIN: Duration = Duration::from_secs(5);
+
+/// How long is waited before it is looked for again: about as long as it takes.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Brings a session to this terminal.
 ///
@@ -48,17 +58,32 @@ impl Attach {
 pub(crate) fn default_session(context: &Context<'_>) -> Result<Exit> {
     let name = context.settings()?.default_session;
     let mut connection = context.connect()?;
-    let wanted = Wanted { name: Some(name.clone()), ..Wanted::default() };
-    let value = match select::info(&mut connection, &name) {
-        Ok((session, value)) if session.ended.is_none() && session.name == name => value,
-        Ok(_) => wanted.create(context, &mut connection)?,
-        Err(failure) if failure.kind() == FailureKind::Daemon(ErrorKind::NotFound) => {
-            wanted.create(context, &mut connection)?
-        }
-        Err(failure) => return Err(failure),
-    };
+    let value = found_or_made(context, &mut connection, &name)?;
     if context.output.is_json() || !terminal::is_there() {
         return new::announce(context, &value);
     }
     new::attach(context, connection, &value, false)
+}
+
+/// The running session of a name, made if there is none. Of several that want it at once, one makes it.
+fn found_or_made(context: &Context<'_>, connection: &mut Connection, name: &str) -> Result<Value> {
+    let wanted = Wanted { name: Some(name.to_owned()), unique: true, ..Wanted::default() };
+    let is = |failure: &Failure, kind| failure.kind() == FailureKind::Daemon(kind);
+    let deadline = Instant::now() + MADE_WITHIN;
+    loop {
+        match select::info(connection, name) {
+            Ok((session, value)) if session.ended.is_none() && session.name == name => {
+                return Ok(value);
+            }
+            Ok(_) => {}
+            Err(failure) if is(&failure, ErrorKind::NotFound) => {}
+            Err(failure) => return Err(failure),
+        }
+        match wanted.create(context, connection) {
+            Err(failure) if is(&failure, ErrorKind::Busy) && Instant::now() < deadline => {
+                thread::sleep(PAUSE);
+            }
+            made => return made,
+        }
+    }
 }

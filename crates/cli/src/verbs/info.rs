@@ -6,7 +6,7 @@ use greenroom_client::Session;
 use crate::context::Context;
 use crate::failure::{Exit, Result};
 use crate::output::Style;
-use crate::plain::plain;
+use crate::plain::{escaped, plain};
 use crate::{moment, select};
 
 /// Shows all about one session.
@@ -40,7 +40,7 @@ fn facts(session: &Session) -> Vec<(&'static str, String)> {
     let pid = session.pid.map(|it| it.to_string());
     let facts = vec![
         ("number", session.number.to_string()),
-        ("name", session.name.clone()),
+        ("name", escaped(&session.name)),
         ("id", session.id.clone()),
         ("uuid", session.uuid.clone()),
         ("state", super::ls::state(session).0),

@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::failure::{Exit, Result};
 use crate::output::{Output, Style};
+use crate::plain::escaped;
 use crate::table::{Cell, table};
 use crate::{moment, terminal};
 
@@ -64,7 +65,7 @@ fn row(session: &Session, now: i64) -> Vec<Cell> {
     };
     vec![
         Cell::new(session.number.to_string(), Style::Plain),
-        Cell::new(&session.name, Style::Strong),
+        Cell::new(escaped(&session.name), Style::Strong),
         Cell::new(state, style),
         Cell::new(session.size.to_string(), Style::Plain),
         Cell::new(session.clients.to_string(), Style::Plain),
@@ -103,11 +104,11 @@ mod tests {
         let sessions: Vec<Session> = sessions.iter().map(Session::from_wire).collect();
         let text = shown(&Output::new(true, true), &sessions, 120_000, None);
         let expected = "\
-#   NAME  STATE     SIZE    CLIENTS  AGE  COMMAND
-1   main  running   80x24   2        2m   bash (x]0;y)
-12  ab    exit 3    132x43  0        1m   make
-13  k     signal 9  80x24   0        2m
-14  l     lost      80x24   0        2m
+#   NAME        STATE     SIZE    CLIENTS  AGE  COMMAND
+1   main        running   80x24   2        2m   bash (x]0;y)
+12  a\\u{202e}b  exit 3    132x43  0        1m   make
+13  k           signal 9  80x24   0        2m
+14  l           lost      80x24   0        2m
 ";
         assert_eq!(text, expected);
     }

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use greenroom_client::{Connection, Session};
+use greenroom_client::{Connection, Error, ErrorKind, Session};
 use greenroom_model::{Offset, Size};
 use serde_json::{Value, json};
 
 use crate::attached::{self, Watch};
 use crate::context::{self, Context};
 use crate::failure::{Exit, Failure, Result};
-use crate::plain::plain;
-use crate::{environment, terminal};
+use crate::plain::escaped;
+use crate::{environment, name, terminal};
 
 /// Makes a session and attaches to it.
 ///
@@ -20,7 +20,7 @@ use crate::{environment, terminal};
 /// Without a terminal it is not attached to.
 #[derive(Debug, Args)]
 pub(crate) struct New {
-    /// Its name.
+    /// Its name, which no other that runs may have.
     #[arg(short, long)]
     name: Option<String>,
     /// The folder it runs in; without it, this one.
@@ -44,9 +44,11 @@ pub(crate) struct New {
 
 impl New {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<Exit> {
+        self.name.as_deref().map_or(Ok(()), name::check)?;
         let stays = self.detached || context.output.is_json() || !terminal::is_there();
         let wanted = Wanted {
             name: self.name,
+            unique: true,
             cwd: self.cwd,
             variables: self.variables,
             size: self.size,
@@ -84,6 +86,8 @@ impl Limits {
 #[derive(Debug, Default)]
 pub(crate) struct Wanted {
     pub(crate) name: Option<String>,
+    /// Only if no other that runs is called that.
+    pub(crate) unique: bool,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) variables: Vec<(String, String)>,
     pub(crate) size: Option<Size>,
@@ -106,7 +110,11 @@ impl Wanted {
             return Err(Failure::usage("the daemon is older than limits on sessions")
                 .hint("restart it with `greenroom daemon restart`; sessions go on"));
         }
-        Ok(connection.call("session.create", &self.params(context)?)?)
+        let made = connection.call("session.create", &self.params(context)?);
+        made.map_err(|error| match (error.kind(), &self.name) {
+            (ErrorKind::Busy, Some(name)) => taken(context, name, error),
+            _ => error.into(),
+        })
     }
 
     /// What the daemon is told.
@@ -128,6 +136,7 @@ impl Wanted {
         }
         if let Some(name) = &self.name {
             params["name"] = name.as_str().into();
+            params["unique"] = self.unique.into();
         }
         if !self.command.is_empty() {
             params["argv"] = self.command.clone().into();
@@ -162,6 +171,13 @@ impl Wanted {
     }
 }
 
+/// The name belongs to another that runs: perhaps that is the one that was wanted.
+fn taken(context: &Context<'_>, name: &str, error: Error) -> Failure {
+    let program = context.program();
+    Failure::from(error)
+        .hint(format!("`{program} attach {name}` brings that one here; or choose another name"))
+}
+
 /// The folder, from the root: the daemon has another one.
 fn folder(cwd: Option<&Path>) -> Result<String> {
     let path = std::path::absolute(cwd.unwrap_or(Path::new(".")));
@@ -179,7 +195,7 @@ pub(super) fn announce(context: &Context<'_>, value: &Value) -> Result<Exit> {
         return Ok(Exit::OK);
     }
     let session = Session::from_wire(value);
-    let name = plain(&session.name);
+    let name = escaped(&session.name);
     let number = session.number;
     let program = context.program();
     context.output.line(&format!(

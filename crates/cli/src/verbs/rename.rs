@@ -5,8 +5,11 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::failure::{Exit, Result};
+use crate::name;
 
 /// Gives a session another name.
+///
+/// No other that runs may have it.
 #[derive(Debug, Args)]
 pub(crate) struct Rename {
     /// The session.
@@ -19,7 +22,8 @@ pub(crate) struct Rename {
 
 impl Rename {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<Exit> {
-        let params = json!({"sessionId": self.session, "name": self.name});
+        name::check(&self.name)?;
+        let params = json!({"sessionId": self.session, "name": self.name, "unique": true});
         let answer = context.call("session.rename", &params)?;
         if context.output.is_json() {
             context.output.value(&answer)?;

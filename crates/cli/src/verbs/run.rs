@@ -8,7 +8,7 @@ use super::new::{Limits, Wanted};
 use crate::attached::{self, Bridge, Typing};
 use crate::context::{self, Context};
 use crate::failure::{Exit, Result};
-use crate::{environment, terminal};
+use crate::{environment, name, terminal};
 
 /// Runs a program in a session of its own, with its input and output here.
 ///
@@ -17,7 +17,7 @@ use crate::{environment, terminal};
 /// and can be watched meanwhile. With --json, output is a JSON object a line, its bytes in base64.
 #[derive(Debug, Args)]
 pub(crate) struct Run {
-    /// The session's name.
+    /// The session's name, which no other that runs may have.
     #[arg(short, long)]
     name: Option<String>,
     /// The folder it runs in; without it, this one.
@@ -41,12 +41,14 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<Exit> {
+        self.name.as_deref().map_or(Ok(()), name::check)?;
         let size = match self.size.or_else(terminal::size) {
             Some(size) => size,
             None => context.settings()?.size,
         };
         let wanted = Wanted {
             name: self.name,
+            unique: true,
             cwd: self.cwd,
             variables: self.variables,
             size: Some(size),

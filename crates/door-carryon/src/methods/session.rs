@@ -57,6 +57,7 @@ pub(super) async fn create(it: Arc<Connection>, params: Params) -> Result<Answer
     let notes = wire::notes_of(matches!(program, Program::Line(_)));
     let new = New {
         name: params.text("name").map(str::to_owned),
+        unique: params.flag("unique"),
         program,
         shell,
         notes,
@@ -190,7 +191,7 @@ pub(super) async fn rename(it: Arc<Connection>, params: Params) -> Result<Answer
     }
     let info = params.session(&it.door.engine)?;
     let name = name?.to_owned();
-    it.door.engine.rename(&it.caller, info.id, name).await?;
+    it.door.engine.rename(&it.caller, info.id, name, params.flag("unique")).await?;
     Ok(ok())
 }
 
@@ -212,7 +213,7 @@ pub(super) async fn resize(it: Arc<Connection>, params: Params) -> Result<Answer
 }
 
 pub(super) async fn forget(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
-    let info = params.session(&it.door.engine)?;
-    it.door.engine.forget(&it.caller, info.id).await?;
+    let id = params.only_session(&it.door.engine)?;
+    it.door.engine.forget(&it.caller, id).await?;
     Ok(ok())
 }

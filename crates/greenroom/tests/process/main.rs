@@ -33,6 +33,7 @@ mod leftovers;
 mod limits;
 mod lines;
 mod malformed;
+mod names;
 #[cfg(debug_assertions)]
 mod points;
 mod ptywright;
