@@ -169,6 +169,22 @@ pub(crate) fn bytes(text: &str) -> std::result::Result<u64, String> {
     bytes.ok_or_else(|| "say a number of bytes, or such as 512M or 2G".to_owned())
 }
 
+/// Reads what names a session as an argument.
+pub(crate) fn target(text: &str) -> std::result::Result<String, String> {
+    match text.is_empty() {
+        true => Err("say its number, its name or its id, as `greenroom ls` shows them".to_owned()),
+        false => Ok(text.to_owned()),
+    }
+}
+
+/// Reads what is looked for as an argument, be it a text or a regular expression.
+pub(crate) fn pattern(text: &str) -> std::result::Result<String, String> {
+    match text.is_empty() {
+        true => Err("say what to look for: nothing is everywhere".to_owned()),
+        false => Ok(text.to_owned()),
+    }
+}
+
 /// Reads a size as an argument.
 pub(crate) fn size(text: &str) -> std::result::Result<Size, String> {
     text.parse().map_err(|error: greenroom_model::SizeError| error.to_string())

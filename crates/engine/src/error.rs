@@ -6,6 +6,7 @@ use std::sync::Arc;
 use greenroom_model::SessionId;
 use greenroom_proto::Stage;
 use greenroom_pty::GroupError;
+use rustix::io::Errno;
 
 use crate::archive::ArchiveError;
 use crate::matcher::PatternError;
@@ -175,8 +176,8 @@ impl Error {
             Error::Spawn { stage: Stage::Terminal, .. } => {
                 Some("the system may be out of terminals")
             }
-            Error::Spawn { stage: Stage::Program, .. } => Some("is it installed, and in PATH?"),
-            Error::Spawn { stage: Stage::Cwd, .. } => Some("name a folder that exists"),
+            Error::Spawn { stage: Stage::Program, error, .. } => Some(program_hint(error)),
+            Error::Spawn { stage: Stage::Cwd, error, .. } => Some(folder_hint(error)),
             Error::Limits(error) => Some(error.hint()),
             Error::Holder { .. } => Some("`greenroom doctor` says what is missing"),
             Error::Archive(_) => Some("make room on the disk of the state folder"),
@@ -192,9 +193,25 @@ impl Error {
     }
 }
 
+/// What to do about a program that does not start.
+fn program_hint(error: &io::Error) -> &'static str {
+    match Errno::from_io_error(error) {
+        Some(Errno::ACCESS) => "it is there and may not be run: is it a program, and executable?",
+        Some(Errno::NOEXEC) => "it is no program of this system; a script begins with `#!`",
+        _ => "is it installed, and in PATH?",
+    }
+}
+
+/// What to do about a folder that cannot be entered.
+fn folder_hint(error: &io::Error) -> &'static str {
+    match Errno::from_io_error(error) {
+        Some(Errno::ACCESS) => "it is not yours to enter: name another folder",
+        _ => "name a folder that exists",
+    }
+}
+
 /// Whether it may well work another time.
 fn is_out_of_something(error: &io::Error) -> bool {
-    use rustix::io::Errno;
     let out = [Errno::AGAIN, Errno::NOMEM, Errno::MFILE, Errno::NFILE, Errno::NOBUFS];
     Errno::from_io_error(error).is_some_and(|error| out.contains(&error))
 }
@@ -220,5 +237,26 @@ fn reason(error: &io::Error) -> String {
     match text.find(" (os error") {
         Some(at) => text[..at].to_lowercase(),
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The hint for a session that could not be made because of this.
+    fn hint(stage: Stage, errno: Errno) -> &'static str {
+        let error = io::Error::from_raw_os_error(errno.raw_os_error());
+        Error::Spawn { stage, what: "x".to_owned(), error }.hint().unwrap()
+    }
+
+    #[test]
+    fn hints_are_about_what_is_wrong() {
+        assert!(hint(Stage::Program, Errno::NOENT).contains("installed"));
+        assert!(hint(Stage::Program, Errno::ACCESS).contains("executable"));
+        assert!(hint(Stage::Program, Errno::NOEXEC).contains("#!"));
+        assert!(hint(Stage::Program, Errno::AGAIN).contains("out of"));
+        assert!(hint(Stage::Cwd, Errno::NOENT).contains("exists"));
+        assert!(hint(Stage::Cwd, Errno::ACCESS).contains("not yours"));
     }
 }

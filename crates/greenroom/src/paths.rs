@@ -46,7 +46,10 @@ impl Paths {
         let below_home = |name: &str, below: &str| {
             let home = || absolute("HOME").map(|home| home.join(below));
             let found = absolute(name).or_else(home);
-            found.with_context(|| format!("neither `{HOME}` nor `{name}` nor `HOME` is set"))
+            found.with_context(|| match set("HOME") {
+                Some(home) => format!("`HOME` is `{}`, which is no absolute path", home.display()),
+                None => format!("neither `{HOME}` nor `{name}` nor `HOME` is set"),
+            })
         };
         let run = absolute("XDG_RUNTIME_DIR").map(|dir| dir.join("greenroom"));
         Ok(Paths {
@@ -138,5 +141,13 @@ mod tests {
         let bare = paths(&[("HOME", "/h")]).unwrap();
         assert!(bare.run.ends_with("greenroom-1000"));
         assert!(paths(&[]).is_err());
+    }
+
+    #[test]
+    fn a_home_that_is_no_absolute_path_is_named() {
+        let text = paths(&[("HOME", "there")]).unwrap_err().to_string();
+        assert_eq!(text, "`HOME` is `there`, which is no absolute path");
+        let text = paths(&[]).unwrap_err().to_string();
+        assert!(text.ends_with("nor `HOME` is set"), "{text}");
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::new::{self, Wanted};
 use crate::attached::{self, Watch};
-use crate::context::Context;
+use crate::context::{self, Context};
 use crate::failure::{Exit, Failure, FailureKind, Result};
 use crate::{select, terminal};
 
@@ -29,7 +29,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 #[command(visible_alias = "a")]
 pub(crate) struct Attach {
     /// The session.
-    #[arg(value_name = "SESSION")]
+    #[arg(value_name = "SESSION", value_parser = context::target)]
     session: Option<String>,
     /// Only watches: types nothing, and leaves the size as it is.
     #[arg(short, long)]

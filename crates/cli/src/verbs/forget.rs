@@ -4,14 +4,14 @@ use clap::Args;
 use greenroom_client::{Session, State};
 use serde_json::json;
 
-use crate::context::Context;
+use crate::context::{self, Context};
 use crate::failure::{Exit, Result};
 
 /// Removes sessions that ended: their screen, their text and their place in the list.
 #[derive(Debug, Args)]
 pub(crate) struct Forget {
     /// The sessions.
-    #[arg(value_name = "SESSION", required_unless_present = "all_ended")]
+    #[arg(value_name = "SESSION", value_parser = context::target, required_unless_present = "all_ended")]
     sessions: Vec<String>,
     /// Every session that ended.
     #[arg(long, conflicts_with = "sessions")]

@@ -3,7 +3,7 @@
 use clap::Args;
 use greenroom_client::Session;
 
-use crate::context::Context;
+use crate::context::{self, Context};
 use crate::failure::{Exit, Result};
 use crate::output::Style;
 use crate::plain::{escaped, plain};
@@ -13,7 +13,7 @@ use crate::{moment, select};
 #[derive(Debug, Args)]
 pub(crate) struct Info {
     /// The session; without one the default session, or the only one.
-    #[arg(value_name = "SESSION")]
+    #[arg(value_name = "SESSION", value_parser = context::target)]
     session: Option<String>,
 }
 

@@ -4,7 +4,7 @@ use clap::Args;
 use greenroom_model::{KeyError, KeyEvent};
 use serde_json::json;
 
-use crate::context::Context;
+use crate::context::{self, Context};
 use crate::failure::{Exit, Result};
 
 /// Presses keys in a session, such as ctrl+c, up, f5, alt+enter or q.
@@ -13,7 +13,7 @@ use crate::failure::{Exit, Result};
 #[derive(Debug, Args)]
 pub(crate) struct Key {
     /// The session.
-    #[arg(value_name = "SESSION")]
+    #[arg(value_name = "SESSION", value_parser = context::target)]
     session: String,
     /// The keys, pressed one after the other.
     #[arg(value_name = "KEY", required = true, value_parser = key)]

@@ -6,7 +6,7 @@ use clap::Args;
 use greenroom_client::CALL_TIMEOUT;
 use serde_json::json;
 
-use crate::context::Context;
+use crate::context::{self, Context};
 use crate::failure::{Exit, Result};
 
 /// Ends sessions and every process in them.
@@ -16,7 +16,7 @@ use crate::failure::{Exit, Result};
 #[derive(Debug, Args)]
 pub(crate) struct Kill {
     /// The sessions.
-    #[arg(value_name = "SESSION", required = true)]
+    #[arg(value_name = "SESSION", value_parser = context::target, required = true)]
     sessions: Vec<String>,
     /// How long programs may take to end by themselves, in milliseconds.
     #[arg(long, value_name = "MS")]

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::json;
 
-use crate::context::Context;
+use crate::context::{self, Context};
 use crate::failure::{Exit, Result};
 use crate::plain::plain_lines;
 use crate::select;
@@ -12,7 +12,7 @@ use crate::select;
 #[derive(Debug, Args)]
 pub(crate) struct Read {
     /// The session; without one the default session, or the only one.
-    #[arg(value_name = "SESSION")]
+    #[arg(value_name = "SESSION", value_parser = context::target)]
     session: Option<String>,
     /// What scrolled off the screen.
     #[arg(long, conflicts_with = "all")]

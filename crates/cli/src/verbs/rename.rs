@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::json;
 
-use crate::context::Context;
+use crate::context::{self, Context};
 use crate::failure::{Exit, Result};
 use crate::name;
 
@@ -13,7 +13,7 @@ use crate::name;
 #[derive(Debug, Args)]
 pub(crate) struct Rename {
     /// The session.
-    #[arg(value_name = "SESSION")]
+    #[arg(value_name = "SESSION", value_parser = context::target)]
     session: String,
     /// Its new name.
     #[arg(value_name = "NAME")]

@@ -11,7 +11,7 @@ use crate::failure::{Exit, Result};
 #[derive(Debug, Args)]
 pub(crate) struct Resize {
     /// The session.
-    #[arg(value_name = "SESSION")]
+    #[arg(value_name = "SESSION", value_parser = context::target)]
     session: String,
     /// Columns and rows, such as 132x43.
     #[arg(value_name = "COLSxROWS", value_parser = context::size)]

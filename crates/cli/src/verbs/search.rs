@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::context::Context;
+use crate::context::{self, Context};
 use crate::failure::{Exit, Result};
 use crate::output::Style;
 use crate::plain::plain;
@@ -15,10 +15,10 @@ use crate::plain::plain;
 #[derive(Debug, Args)]
 pub(crate) struct Search {
     /// The session.
-    #[arg(value_name = "SESSION")]
+    #[arg(value_name = "SESSION", value_parser = context::target)]
     session: String,
     /// What to look for.
-    #[arg(value_name = "PATTERN", allow_hyphen_values = true)]
+    #[arg(value_name = "PATTERN", value_parser = context::pattern, allow_hyphen_values = true)]
     pattern: String,
     /// The pattern is a regular expression.
     #[arg(short = 'E', long)]

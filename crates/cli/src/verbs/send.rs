@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::context::Context;
+use crate::context::{self, Context};
 use crate::failure::{Exit, Failure, Result};
 
 /// How much standard input is sent at once: what a daemon takes in one message is 64 MiB, and
@@ -22,7 +22,7 @@ const MAX_STDIN: usize = 32 << 20;
 #[derive(Debug, Args)]
 pub(crate) struct Send {
     /// The session.
-    #[arg(value_name = "SESSION")]
+    #[arg(value_name = "SESSION", value_parser = context::target)]
     session: String,
     /// What to type.
     #[arg(value_name = "TEXT", required_unless_present_any = ["stdin", "enter"])]
@@ -56,6 +56,10 @@ impl Send {
             return Ok(params);
         }
         let bytes = standard_input()?;
+        if bytes.is_empty() && !self.enter {
+            return Err(Failure::usage("standard input is empty: there is nothing to type")
+                .hint("with --enter, the Enter key alone is pressed"));
+        }
         if !self.paste {
             params["base64"] = STANDARD.encode(bytes).into();
             return Ok(params);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use crate::context::Context;
+use crate::context::{self, Context};
 use crate::failure::{Exit, Failure, Result};
 use crate::moment;
 
@@ -18,7 +18,7 @@ pub(crate) struct Share {
     #[command(subcommand)]
     verb: Option<Verb>,
     /// The session.
-    #[arg(value_name = "SESSION", required = true)]
+    #[arg(value_name = "SESSION", value_parser = context::target, required = true)]
     session: Option<String>,
     /// Who has the link may type.
     #[arg(long)]

@@ -6,7 +6,7 @@ use clap::Args;
 use greenroom_client::{CALL_TIMEOUT, Error};
 use serde_json::{Value, json};
 
-use crate::context::Context;
+use crate::context::{self, Context};
 use crate::failure::{Exit, Failure, Result};
 use crate::plain::plain;
 
@@ -20,13 +20,13 @@ const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 #[derive(Debug, Args)]
 pub(crate) struct Wait {
     /// The session.
-    #[arg(value_name = "SESSION")]
+    #[arg(value_name = "SESSION", value_parser = context::target)]
     session: String,
     /// Until this text is printed.
-    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(short, long, value_name = "TEXT", value_parser = context::pattern, allow_hyphen_values = true)]
     text: Vec<String>,
     /// Until something printed matches this regular expression.
-    #[arg(short = 'E', long, value_name = "REGEX", allow_hyphen_values = true)]
+    #[arg(short = 'E', long, value_name = "REGEX", value_parser = context::pattern, allow_hyphen_values = true)]
     regex: Vec<String>,
     /// Until nothing was printed for so long, in milliseconds.
     #[arg(long, value_name = "MS")]
@@ -38,7 +38,7 @@ pub(crate) struct Wait {
     #[arg(long)]
     all: bool,
     /// And while this text is not on the screen.
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT", value_parser = context::pattern, allow_hyphen_values = true)]
     not: Vec<String>,
     /// Capital and small letters are the same.
     #[arg(short, long)]
@@ -158,6 +158,15 @@ mod tests {
         let both = matcher("--text a --text b --not c").unwrap();
         assert_eq!(both, json!({"all": [{"any": [text("a"), text("b")]}, not]}));
         assert_eq!(matcher("--not c").unwrap(), not);
+    }
+
+    #[test]
+    fn what_is_everywhere_is_not_waited_for() {
+        for flag in ["--text", "--regex", "--not"] {
+            let line = Line::try_parse_from(["wait", "s", flag, ""]);
+            let wrong = line.map(drop).unwrap_err().to_string();
+            assert!(wrong.contains("nothing is everywhere"), "{wrong}");
+        }
     }
 
     #[test]

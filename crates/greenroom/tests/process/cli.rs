@@ -183,3 +183,29 @@ fn the_daemon_that_starts_by_itself_is_the_only_one_and_can_be_stopped() {
     let list = String::from_utf8(check(&home, "ls", 0).stdout).unwrap();
     assert!(list.contains("kept"), "{list}");
 }
+
+/// Complaints about arguments are in the words of the command line.
+#[test]
+fn what_makes_no_sense_is_told_in_words_people_know() {
+    let home = home();
+    let _daemon = home.start();
+    create(&mut home.connect(), "one", "read line");
+    let cases: [(&[&str], i32, &str); 9] = [
+        (&["read", ""], 2, "its number, its name or its id"),
+        (&["kill", ""], 2, "its number, its name or its id"),
+        (&["search", "one", ""], 2, "what to look for"),
+        (&["search", "one", "-E", ""], 2, "what to look for"),
+        (&["wait", "one", "--text", "", "--timeout", "5"], 2, "what to look for"),
+        (&["wait", "one", "--regex", "", "--timeout", "5"], 2, "what to look for"),
+        (&["send", "one", "--stdin"], 2, "standard input is empty"),
+        (&["send", "one", "--stdin", "--paste"], 2, "standard input is empty"),
+        (&["new", "-d", "--", "/etc/passwd"], 1, "executable"),
+    ];
+    for (line, code, text) in cases {
+        let output = home.command(line).stdin(Stdio::null()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{line:?}: {said}");
+        assert!(said.contains(text), "{line:?}: {said}");
+        assert!(!said.contains("parameter") && !said.contains("PATH"), "{line:?}: {said}");
+    }
+}
