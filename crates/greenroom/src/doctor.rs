@@ -1,11 +1,12 @@
 //! What can be wrong with an installation, and what to do about it.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use greenroom_cli::Finding;
 use greenroom_pty::{Limits, Plan};
+use rustix::fs::Access;
 
 use crate::config::Config;
 use crate::daemon;
@@ -48,24 +49,44 @@ fn holder() -> Finding {
     if runs { good("holder", shown) } else { bad("holder", format!("`{shown}` is missing"), hint) }
 }
 
+/// What to do about a folder that is of no use.
+const ELSEWHERE: &str = "set GREENROOM_HOME to a folder of yours";
+
 fn folder(name: &str, path: &Path) -> Finding {
     let shown = path.display();
     match fs::symlink_metadata(path) {
-        Err(_) => good(name, format!("{shown} (not made yet)")),
+        Err(_) => match could_be_made(path) {
+            Ok(()) => good(name, format!("{shown} (not made yet)")),
+            Err(why) => bad(name, format!("`{shown}` cannot be made: {why}"), ELSEWHERE),
+        },
         Ok(found) if !found.is_dir() => {
             bad(name, format!("`{shown}` is not a folder"), "remove it")
         }
         Ok(found) if found.uid() != rustix::process::getuid().as_raw() => {
             let text = format!("`{shown}` belongs to user {}", found.uid());
-            bad(name, text, "set GREENROOM_HOME to a folder of yours")
+            bad(name, text, ELSEWHERE)
         }
         Ok(found) if found.mode() & 0o077 != 0 => {
             let text =
                 format!("`{shown}` has mode {:04o}: others may enter", found.mode() & 0o7777);
             bad(name, text, &format!("chmod 700 {shown}"))
         }
-        Ok(_) => good(name, format!("{shown}")),
+        Ok(_) => match rustix::fs::access(path, Access::WRITE_OK | Access::EXEC_OK) {
+            Ok(()) => good(name, format!("{shown}")),
+            Err(error) => bad(name, format!("`{shown}` cannot be written to: {error}"), ELSEWHERE),
+        },
     }
+}
+
+/// Whether the daemon could make a folder: one is made where it would begin, and removed. To look at
+/// modes would not do, for the file system has its say, too.
+fn could_be_made(path: &Path) -> Result<(), String> {
+    let there = path.ancestors().skip(1).find(|it| fs::symlink_metadata(it).is_ok());
+    let there = there.unwrap_or(Path::new("/"));
+    let trial = there.join(format!(".greenroom-doctor-{}", std::process::id()));
+    let made = fs::DirBuilder::new().mode(0o700).create(&trial);
+    made.and_then(|()| fs::remove_dir(&trial))
+        .map_err(|error| format!("in `{}`: {error}", there.display()))
 }
 
 /// The longest path a socket may have.
@@ -129,5 +150,25 @@ fn space(paths: &Paths) -> Finding {
             }
         }
         Err(error) => bad("disk", error.to_string(), "is the state folder reachable?"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_told() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("file");
+        fs::write(&file, "").unwrap();
+        for place in [file.join("state"), "/proc/greenroom/state".into()] {
+            let found = folder("state folder", &place);
+            assert!(!found.ok && found.hint.is_some(), "{found:?}");
+            assert!(found.text.contains("cannot be made"), "{found:?}");
+        }
+        assert!(folder("state folder", &home.path().join("a/b")).ok);
+        let left: Vec<_> = fs::read_dir(home.path()).unwrap().collect();
+        assert_eq!(left.len(), 1, "nothing is left behind: {left:?}");
     }
 }
