@@ -191,7 +191,10 @@ fn check(new: &New) -> Result<(), Error> {
 }
 
 /// Whether a session may be called that.
-pub(crate) fn check_name(name: &str) -> Result<(), Error> {
+///
+/// # Errors
+/// What is wrong with the name.
+pub fn check_name(name: &str) -> Result<(), Error> {
     if name.is_empty() || name.len() > MAX_NAME {
         return Err(Error::Invalid(format!("a name has 1 to {MAX_NAME} bytes")));
     }

@@ -39,7 +39,7 @@ mod verbs;
 
 pub use archive::{Archive, ArchiveError, AuditEntry, Done, EndedRecord, LivingRecord};
 pub use caller::{Caller, ClientId, Rights};
-pub use create::{New, Program};
+pub use create::{New, Program, check_name};
 pub use engine::Engine;
 pub use environment::PASSED;
 pub use error::{Error, ErrorKind};

@@ -1,6 +1,6 @@
 //! Comparing a file with the rows of `keys`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use strsim::damerau_levenshtein;
 use toml::Spanned;
@@ -26,13 +26,17 @@ struct Checked<'a> {
     text: &'a str,
     config: Config,
     problems: Vec<Problem>,
+    /// Where keys are that were taken.
+    lines: BTreeMap<&'static str, usize>,
 }
 
 /// Reads `text`, or says everything that is wrong with it.
 pub(super) fn check(text: &str) -> Result<Config, Vec<Problem>> {
-    let mut checked = Checked { text, config: Config::default(), problems: Vec::new() };
+    let (config, problems, lines) = (Config::default(), Vec::new(), BTreeMap::new());
+    let mut checked = Checked { text, config, problems, lines };
     let (table, errors) = DeTable::parse_recoverable(text);
     checked.walk("", table.get_ref());
+    checked.literal_is_another();
     // What the parser could not read is not what was meant: no second complaint about its line.
     let syntax: Vec<Problem> = errors.iter().map(|error| checked.syntax(error)).collect();
     let broken: BTreeSet<_> = syntax.iter().map(|it| it.line).collect();
@@ -95,16 +99,29 @@ impl Checked<'_> {
     }
 
     fn set(&mut self, key: &Key, value: &Spanned<DeValue<'_>>) {
+        let line = self.line(value.span().start);
         match key.set(&mut self.config, value.get_ref()) {
             Ok(()) => {
                 let text = text_of(value.get_ref());
+                self.lines.insert(key.path, line);
                 self.config.given.insert(key.path, text);
             }
             Err(wrong) => {
                 let message = format!("`{}`: {wrong}", key.path);
-                let line = self.line(value.span().start);
                 self.problems.push(Problem::of_key(line, key.path, message));
             }
+        }
+    }
+
+    /// The key that types the detach key is another one: else it would detach.
+    fn literal_is_another(&mut self) {
+        const LITERAL: &str = "attach.literal_key";
+        let attach = &self.config.attach;
+        if let (Some(literal), Some(line)) = (&attach.literal_key, self.lines.get(LITERAL))
+            && *literal == attach.detach_key
+        {
+            let message = format!("`{LITERAL}`: `{literal}` is the key that detaches");
+            self.problems.push(Problem::of_key(*line, LITERAL, message));
         }
     }
 

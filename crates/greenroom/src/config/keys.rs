@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use greenroom_engine::SizePolicy;
+use greenroom_engine::{SizePolicy, check_name};
 use greenroom_model::{Key as Button, KeyEvent, Mods};
 use tracing::level_filters::LevelFilter;
 
@@ -46,9 +46,6 @@ pub(crate) enum Kind {
 /// A word that can be chosen, and what choosing it does.
 type Word = (&'static str, fn(&mut Config));
 
-/// The longest name of a session, in bytes: it has to fit in a list beside other columns.
-const NAME_MAX: usize = 128;
-
 const DAY_SECS: u64 = 24 * 60 * 60;
 const DAY_MS: u64 = DAY_SECS * 1000;
 const MEBIBYTE: u64 = 1024 * 1024;
@@ -74,10 +71,7 @@ pub(crate) const KEYS: &[Key] = &[
         kind: Kind::Text {
             default: "main",
             set: |it, text| {
-                if text.is_empty() || text.len() > NAME_MAX {
-                    return Err(format!("a name has 1 to {NAME_MAX} bytes"));
-                }
-                it.default_session = plain(text)?.to_owned();
+                it.default_session = name(text)?.to_owned();
                 Ok(())
             },
         },
@@ -449,6 +443,13 @@ fn plain(text: &str) -> Result<&str, String> {
     if text.chars().any(char::is_control) {
         return Err("control characters are not allowed".to_owned());
     }
+    Ok(text)
+}
+
+/// A name that a session may have, and that somebody can mean it by.
+fn name(text: &str) -> Result<&str, String> {
+    check_name(text).map_err(|error| error.to_string())?;
+    greenroom_cli::check_name(text)?;
     Ok(text)
 }
 

@@ -161,6 +161,18 @@ fn a_wrong_value_is_named_with_what_is_allowed() {
     check("shell = 5", &["line 1: `shell`: an integer is not a text in quotes"]);
     check("shell = \"a\\nb\"", &["line 1: `shell`: control characters are not allowed"]);
     check("default_session = ''", &["line 1: `default_session`: a name has 1 to 128 bytes"]);
+    for number in ["5", "s12"] {
+        let wrong = format!(
+            "line 1: `default_session`: `{number}` is how a session is called by its number"
+        );
+        check(&format!("default_session = '{number}'"), &[&wrong]);
+    }
+    check(
+        "default_session = 'a\u{202e}b'",
+        &[
+            "line 1: `default_session`: `a\\u{202e}b` cannot be a name: `\\u{202e}` in it cannot be seen",
+        ],
+    );
     check(
         "size = '80'",
         &["line 1: `size`: `80` is not a size: columns x rows, such as `80x24`, at most 4096x1024"],
@@ -200,6 +212,17 @@ fn a_wrong_value_is_named_with_what_is_allowed() {
         "environment.pass = [1]",
         &["line 1: `environment.pass`: an integer is not the name of a variable"],
     );
+}
+
+#[test]
+fn the_key_that_types_the_detach_key_is_another_one() {
+    let wrong = |line: usize, key: &str| {
+        format!("line {line}: `attach.literal_key`: `{key}` is the key that detaches")
+    };
+    // Whichever comes first, and also if the detach key is the usual one.
+    check("[attach]\nliteral_key = 'ctrl+a'\ndetach_key = 'ctrl+a'", &[&wrong(2, "ctrl+a")]);
+    check("attach.literal_key = 'ctrl+\\'", &[&wrong(1, "ctrl+\\")]);
+    check("attach.detach_key = 'ctrl+a'\nattach.literal_key = 'ctrl+\\'", &[]);
 }
 
 #[test]
