@@ -146,9 +146,10 @@ impl Error {
             Error::Lost(_) => ErrorKind::Lost,
             Error::Timeout { .. } => ErrorKind::Timeout,
             Error::Denied(_) => ErrorKind::Denied,
-            Error::InputFull(_) | Error::NameTaken { .. } => ErrorKind::Busy,
+            // Nothing is wrong with the request: it is what runs that is in the way.
+            Error::InputFull(_) | Error::NameTaken { .. } | Error::Running(_) => ErrorKind::Busy,
             Error::Limit { .. } => ErrorKind::Limit,
-            Error::Invalid(_) | Error::Pattern(_) | Error::Running(_) => ErrorKind::Invalid,
+            Error::Invalid(_) | Error::Pattern(_) => ErrorKind::Invalid,
             Error::Spawn { .. } | Error::Limits(_) => ErrorKind::Spawn,
             Error::Archive(_) => ErrorKind::Storage,
             Error::Holder { .. } | Error::Stopping => ErrorKind::Internal,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use greenroom_client::ErrorKind;
 use serde_json::json;
 
 use crate::context::Context;
@@ -53,15 +54,28 @@ impl Config {
                 }
                 Ok(Exit::OK)
             }
-            What::Reload => {
-                let answer = context.connect_to_running()?.call("config.reload", &json!({}))?;
-                if context.output.is_json() {
-                    context.output.value(&answer)?;
-                }
-                Ok(Exit::OK)
-            }
+            What::Reload => reload(context),
         }
     }
+}
+
+fn reload(context: &Context<'_>) -> Result<Exit> {
+    let answer = context.connect_to_running()?.call("config.reload", &json!({}));
+    let answer = answer.map_err(|error| match error.kind() {
+        // The request has no parameters: it is the file that makes no sense, as `check` would say.
+        ErrorKind::Invalid => mistaken(error.to_string()),
+        _ => error.into(),
+    })?;
+    if context.output.is_json() {
+        context.output.value(&answer)?;
+    }
+    Ok(Exit::OK)
+}
+
+/// A configuration with mistakes, whoever found them.
+fn mistaken(message: String) -> Failure {
+    Failure::new(FailureKind::System, message)
+        .hint("a running daemon keeps the last configuration without mistakes")
 }
 
 fn check(context: &Context<'_>, file: Option<PathBuf>) -> Result<Exit> {
@@ -86,9 +100,7 @@ fn check(context: &Context<'_>, file: Option<PathBuf>) -> Result<Exit> {
         1 => "a mistake".to_owned(),
         count => format!("{count} mistakes"),
     };
-    let message = format!("`{}` has {count}", path.display());
-    Err(Failure::new(FailureKind::System, message)
-        .hint("a running daemon keeps the last configuration without mistakes"))
+    Err(mistaken(format!("`{}` has {count}", path.display())))
 }
 
 /// Fails if a new daemon would not start with the configuration as it is.

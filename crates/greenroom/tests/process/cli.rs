@@ -52,6 +52,21 @@ fn exit_codes_say_what_happened() {
 }
 
 #[test]
+fn what_is_in_the_way_is_no_mistake_of_who_asks() {
+    let home = home();
+    let _daemon = home.start();
+    check(&home, "new -d -n one -- sleep 1000", 0);
+    check(&home, "forget one", 1);
+    check(&home, "kill one", 0);
+    check(&home, "rename one two", 1);
+    home.configure("shel = 'sh'\n");
+    check(&home, "config check", 1);
+    check(&home, "config reload", 1);
+    check(&home, "--json config reload", 1);
+    check(&home, "daemon restart", 1);
+}
+
+#[test]
 fn a_daemon_is_not_stopped_for_one_that_would_not_start() {
     let home = home();
     let daemon = home.start();
