@@ -5,7 +5,7 @@ mod everywhere;
 use clap::Args;
 use greenroom_client::{Ended, Session, State};
 use greenroom_model::ExitStatus;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::failure::{Exit, Result};
@@ -32,13 +32,13 @@ impl Ls {
             return everywhere::list(context, self.ended, self.all_hosts);
         }
         let list = context.hail()?.call("session.list", &json!({"ended": self.ended}))?;
+        let list = by_number(list);
         if context.output.is_json() {
             context.output.value(&list)?;
             return Ok(Exit::OK);
         }
-        let mut sessions: Vec<Session> =
+        let sessions: Vec<Session> =
             list.as_array().into_iter().flatten().map(Session::from_wire).collect();
-        sessions.sort_by_key(|it| it.number);
         if sessions.is_empty() {
             let program = context.program();
             context.output.remark(&format!("no sessions; make one with `{program} new`"));
@@ -48,6 +48,15 @@ impl Ls {
         context.output.bytes(shown(context.output, &sessions, moment::now(), width).as_bytes())?;
         Ok(Exit::OK)
     }
+}
+
+/// A list as people and programs get it: in the order in which the sessions were made. The daemon has
+/// that of carryOn, by name.
+fn by_number(mut list: Value) -> Value {
+    if let Some(sessions) = list.as_array_mut() {
+        sessions.sort_by_key(|it| it["number"].as_u64());
+    }
+    list
 }
 
 /// The sessions as a table.
@@ -90,6 +99,12 @@ pub(super) fn state(session: &Session) -> (String, Style) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sessions_are_in_the_order_in_which_they_were_made() {
+        let list = json!([{"number": 10, "name": "a"}, {"number": 9, "name": "b"}]);
+        assert_eq!(by_number(list)[0]["name"], "b");
+    }
 
     #[test]
     fn sessions_are_an_aligned_table_without_control_characters() {

@@ -120,8 +120,10 @@ fn errors_for_programs_are_json_on_standard_error() {
     let output = check(&home, "new -d --json -n one -- sleep 1000", 0);
     let session: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(session["name"], "one");
+    check(&home, "new -d --json -n another -- sleep 1000", 0);
     let list: Value = serde_json::from_slice(&check(&home, "ls --json", 0).stdout).unwrap();
-    assert_eq!(list.as_array().map(Vec::len), Some(1), "{list}");
+    let names: Vec<&Value> = list.as_array().unwrap().iter().map(|it| &it["name"]).collect();
+    assert_eq!(names, ["one", "another"], "in the order of the list for people");
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use greenroom_client::{Error, Machine, Session};
 use serde_json::{Value, json};
 
-use super::row;
+use super::{by_number, row};
 use crate::context::{Context, identity};
 use crate::failure::{Exit, Failure, Result};
 use crate::machines::{self, LOCAL, ONE_OF_SEVERAL, Saved};
@@ -23,15 +23,18 @@ pub(super) fn list(context: &Context<'_>, ended: bool, all: bool) -> Result<Exit
     let (here, there) = meant(context, all)?;
     let mut answers: Vec<Answer> = Vec::new();
     if here {
-        answers.push((LOCAL.to_owned(), here_listed(context, &params)));
+        answers.push((LOCAL.to_owned(), here_listed(context, &params).map(by_number)));
     }
     let far = machines::side_by_side(context, &there, |tunnel| {
         let mut connection = tunnel.connect(&identity(), true)?;
         connection.call_within("session.list", &params, ONE_OF_SEVERAL)
     })?;
     let named = there.into_iter().map(|it| it.name).zip(far);
-    answers
-        .extend(named.map(|(name, it)| (name, it.map_err(|error: Error| context.failed(error)))));
+    answers.extend(
+        named.map(|(name, it)| {
+            (name, it.map(by_number).map_err(|error: Error| context.failed(error)))
+        }),
+    );
     match context.output.is_json() {
         true => context.output.value(&to_wire(&answers))?,
         false => {
@@ -95,8 +98,7 @@ fn shown(output: &Output, answers: &[Answer], now: i64, width: Option<usize>) ->
         match answer {
             Ok(list) => {
                 let sessions = list.as_array().into_iter().flatten();
-                let mut sessions: Vec<Session> = sessions.map(Session::from_wire).collect();
-                sessions.sort_by_key(|it| it.number);
+                let sessions: Vec<Session> = sessions.map(Session::from_wire).collect();
                 rows.extend(sessions.iter().map(|it| {
                     let mut cells = row(it, now);
                     cells.insert(0, host());
