@@ -1,15 +1,15 @@
 //! What the daemon noted, and what it notes from now on: the daemon pushes entries, and nothing is
 //! asked again and again.
 //!
-//! A daemon that is restarted is followed on, with what it noted meanwhile. Not here: how an entry
+//! A daemon that is restarted is followed on, with what it noted meanwhile. It ends when nobody reads what
+//! is shown any more, also if nothing is noted then. Not here: how an entry
 //! looks (`verbs/logs.rs`, `carryon/logs.rs`).
 
+use std::io;
 use std::os::fd::AsFd as _;
-use std::thread;
-use std::time::Duration;
 
 use greenroom_client::{Connection, Event};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 
 /// How often a daemon that is gone is looked for: at once, to a person.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
 
 /// How many entries a daemon that is back is asked for: more than it notes when it starts.
 const MEANWHILE: u64 = 1000;
@@ -53,7 +53,7 @@ impl Entries<'_> {
                 seen.note(entry);
                 show(entry)
             })?;
-            connection = back(context);
+            connection = back(context)?;
             // One that is gone again is looked for again.
             for entry in self.ask(&mut connection, MEANWHILE).unwrap_or_default() {
                 if seen.note(&entry) {
@@ -100,22 +100,36 @@ fn until_lost(
     }
 }
 
+/// Waits until the daemon has said something; fails quietly when nobody reads what is shown.
 fn wait(connection: &Connection) -> Result<()> {
-    let mut polled = [PollFd::from_borrowed_fd(connection.as_fd(), PollFlags::IN)];
-    match poll(&mut polled, None) {
-        // Nothing was read then, and it is waited again.
-        Ok(_) | Err(Errno::INTR) => Ok(()),
-        Err(error) => Err(Failure::system("waiting for the daemon", &error)),
-    }
+    polled(&mut [PollFd::from_borrowed_fd(connection.as_fd(), PollFlags::IN), reader()], None)
 }
 
 /// The daemon that is back, sooner or later.
-fn back(context: &Context<'_>) -> Connection {
+fn back(context: &Context<'_>) -> Result<Connection> {
     loop {
         match context.connect_to_running() {
-            Ok(connection) => return connection,
-            Err(_) => thread::sleep(LOOK_EVERY),
+            Ok(connection) => return Ok(connection),
+            Err(_) => polled(&mut [reader()], Some(&LOOK_EVERY))?,
         }
+    }
+}
+
+/// Whoever reads what is shown: asked for nothing, the system still tells when they are gone.
+fn reader() -> PollFd<'static> {
+    PollFd::from_borrowed_fd(rustix::stdio::stdout(), PollFlags::empty())
+}
+
+/// Waits for one of these, the last of which is [`reader`].
+fn polled(these: &mut [PollFd<'_>], most: Option<&Timespec>) -> Result<()> {
+    match poll(these, most) {
+        // Nothing was read then, and it is waited again.
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(error) => return Err(Failure::system("waiting for the daemon", &error)),
+    }
+    match these.last().is_some_and(|it| it.revents().intersects(PollFlags::ERR | PollFlags::HUP)) {
+        true => Err(io::Error::from(io::ErrorKind::BrokenPipe).into()),
+        false => Ok(()),
     }
 }
 

@@ -1,8 +1,9 @@
 //! The command line as people and scripts use it: codes, errors, pipes.
 
 use std::fs::{self, Permissions};
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Output, Stdio};
+use std::process::{Child, Output, Stdio};
 
 use greenroom_testkit::{Home, Signal, create, eventually, process};
 use serde_json::Value;
@@ -147,6 +148,32 @@ fn what_the_daemon_notes_is_followed_over_its_restarts() {
     assert_eq!(lines("was read again"), 3, "nothing is shown twice");
     process::kill(child.id(), Signal::TERM);
     child.wait().unwrap();
+}
+
+#[test]
+fn a_log_is_followed_no_longer_than_somebody_reads_it() {
+    let home = home();
+    let mut daemon = home.start();
+    let follow = || {
+        let mut follow = home.command(["logs", "-f", "-n", "1"]);
+        let mut child = follow.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut shown = BufReader::new(child.stdout.take().unwrap());
+        // The first line is there: from now on nothing is noted that could not be written.
+        shown.read_line(&mut String::new()).unwrap();
+        (child, shown)
+    };
+    let gone = |(mut child, shown): (Child, BufReader<_>)| {
+        drop(shown);
+        eventually("it ends with its reader", || child.try_wait().unwrap().is_some());
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    };
+    gone(follow());
+    // Nor while there is no daemon.
+    let following = follow();
+    daemon.signal(Signal::TERM);
+    daemon.wait_for_end();
+    gone(following);
 }
 
 #[test]
