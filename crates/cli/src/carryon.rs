@@ -87,7 +87,7 @@ pub(crate) fn main(host: &dyn Host, mut args: Vec<OsString>) -> ExitCode {
         Ok((arguments, matches)) => arguments
             .run(&context)
             .unwrap_or_else(|failure| report(&failure, &usage(&mut command, &matches))),
-        Err(error) => misread(&error, &mut command),
+        Err(error) => misread(&output, &error, &mut command),
     };
     ExitCode::from(code.0)
 }
@@ -147,12 +147,11 @@ fn report(failure: &Failure, usage: &str) -> Exit {
 }
 
 /// Shows the help that was asked for, or what is wrong with the arguments.
-fn misread(error: &clap::Error, command: &mut Command) -> Exit {
+fn misread(output: &Output, error: &clap::Error, command: &mut Command) -> Exit {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // A reader that has seen enough of it is no error.
-            error.print().unwrap_or_default();
-            Exit::OK
+            let usage = command.render_usage().to_string();
+            output.help(error).map_or_else(|error| report(&error.into(), &usage), |()| Exit::OK)
         }
         _ => {
             let text = error.render().to_string();

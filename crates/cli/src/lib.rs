@@ -111,9 +111,7 @@ fn report(output: &Output, failure: &Failure) -> Exit {
 fn misread(output: &Output, error: &clap::Error) -> Exit {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // A reader that has seen enough of it is no error.
-            error.print().unwrap_or_default();
-            Exit::OK
+            output.help(error).map_or_else(|error| report(output, &error.into()), |()| Exit::OK)
         }
         _ if output.is_json() => {
             let text = error.render().to_string();

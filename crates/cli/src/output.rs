@@ -70,6 +70,12 @@ impl Output {
         stdout.flush()
     }
 
+    /// Shows the help or the version that was asked for, to its last byte.
+    pub(crate) fn help(&self, help: &clap::Error) -> io::Result<()> {
+        help.print()?;
+        io::stdout().flush()
+    }
+
     /// Writes a remark that is no result: for people only, to standard error.
     pub(crate) fn remark(&self, text: &str) {
         if !self.json {

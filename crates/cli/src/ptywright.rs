@@ -55,7 +55,7 @@ pub(crate) fn main(host: &dyn Host, mut args: Vec<OsString>) -> ExitCode {
     let code = match Arguments::try_parse_from(args) {
         Ok(Arguments { verb: None }) => help(&output),
         Ok(Arguments { verb: Some(verb) }) => verb.run(&context),
-        Err(error) => return ExitCode::from(misread(host, &error).0),
+        Err(error) => return ExitCode::from(misread(host, &output, &error).0),
     };
     ExitCode::from(code.unwrap_or_else(|failure| report(host, &failure)).0)
 }
@@ -87,12 +87,10 @@ fn report(host: &dyn Host, failure: &Failure) -> Exit {
 }
 
 /// Shows the help that was asked for, or what is wrong with the arguments.
-fn misread(host: &dyn Host, error: &clap::Error) -> Exit {
+fn misread(host: &dyn Host, output: &Output, error: &clap::Error) -> Exit {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // A reader that has seen enough of it is no error.
-            error.print().unwrap_or_default();
-            Exit::OK
+            output.help(error).map_or_else(|error| report(host, &error.into()), |()| Exit::OK)
         }
         _ => {
             let text = error.render().to_string();

@@ -199,6 +199,23 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
 }
 
 #[test]
+fn help_that_cannot_be_written_is_an_error() {
+    let home = home();
+    for line in ["--help", "help", "ls --help", "--version"] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = home.command(line.split(' ')).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{line}: {output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("writing the output"), "{line}");
+        // Nobody reads it, which is no error.
+        let mut command = home.command(line.split(' '));
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{line}: {output:?}");
+    }
+}
+
+#[test]
 fn without_a_terminal_no_colour_is_written() {
     let home = home();
     let _daemon = home.start();
