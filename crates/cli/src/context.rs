@@ -129,6 +129,16 @@ impl<'a> Context<'a> {
         Ok(self.connect()?.call(method, params)?)
     }
 
+    /// Asks something that changes nothing. If the daemon was gone before it answered, the next one is
+    /// asked the same; that one's end as well would be no accident.
+    pub(crate) fn ask<T>(&self, mut ask: impl FnMut(&mut Connection) -> Result<T>) -> Result<T> {
+        let mut asked = || ask(&mut self.hail()?);
+        match asked() {
+            Err(failure) if failure.is_lost() => asked(),
+            other => other,
+        }
+    }
+
     /// Calls a method for each target, tells of all that failed, and fails with the last of them.
     pub(crate) fn for_each(
         &self,

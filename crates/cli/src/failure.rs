@@ -30,6 +30,8 @@ pub(crate) struct Failure {
     hint: Option<String>,
     /// What more there is for programs, such as the screen of a wait that timed out.
     data: Value,
+    /// The daemon was gone before it answered.
+    lost: bool,
 }
 
 /// What kind of failure.
@@ -83,7 +85,7 @@ impl FailureKind {
 
 impl Failure {
     pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Failure {
-        Failure { kind, message: message.into(), hint: None, data: Value::Null }
+        Failure { kind, message: message.into(), hint: None, data: Value::Null, lost: false }
     }
 
     /// The arguments make no sense.
@@ -110,6 +112,11 @@ impl Failure {
 
     pub(crate) fn kind(&self) -> FailureKind {
         self.kind
+    }
+
+    /// Whether the daemon was gone before it answered: the next one may.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost
     }
 
     pub(crate) fn exit(&self) -> Exit {
@@ -151,7 +158,8 @@ impl From<Error> for Failure {
             _ => Value::Null,
         };
         let hint = error.hint().or_else(|| usual_hint(error.kind()).map(str::to_owned));
-        Failure { kind: FailureKind::Daemon(error.kind()), message: error.to_string(), hint, data }
+        let (kind, lost) = (FailureKind::Daemon(error.kind()), matches!(error, Error::Lost(_)));
+        Failure { kind, message: error.to_string(), hint, data, lost }
     }
 }
 

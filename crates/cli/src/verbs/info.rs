@@ -19,10 +19,11 @@ pub(crate) struct Info {
 
 impl Info {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<Exit> {
-        let mut connection = context.hail()?;
         let default = context.settings()?.default_session;
-        let target = select::target(&mut connection, self.session.as_deref(), &default)?;
-        let (session, value) = select::info(&mut connection, &target)?;
+        let (session, value) = context.ask(|connection| {
+            let target = select::target(connection, self.session.as_deref(), &default)?;
+            select::info(connection, &target)
+        })?;
         if context.output.is_json() {
             context.output.value(&value)?;
             return Ok(Exit::OK);

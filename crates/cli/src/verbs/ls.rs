@@ -31,8 +31,8 @@ impl Ls {
         if self.all_hosts || context.chosen.several.len() > 1 {
             return everywhere::list(context, self.ended, self.all_hosts);
         }
-        let list = context.hail()?.call("session.list", &json!({"ended": self.ended}))?;
-        let list = by_number(list);
+        let params = json!({"ended": self.ended});
+        let list = by_number(context.ask(|it| Ok(it.call("session.list", &params)?))?);
         if context.output.is_json() {
             context.output.value(&list)?;
             return Ok(Exit::OK);

@@ -30,19 +30,21 @@ pub(crate) struct Read {
 
 impl Read {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<Exit> {
-        let mut connection = context.hail()?;
         let default = context.settings()?.default_session;
-        let target = select::target(&mut connection, self.session.as_deref(), &default)?;
         let what = match (self.history, self.all) {
             (true, _) => "history",
             (_, true) => "all",
             _ => "screen",
         };
-        let mut params = json!({"sessionId": target, "what": what, "styled": self.styled});
+        let mut params = json!({"what": what, "styled": self.styled});
         if let Some(lines) = self.lines {
             params["lines"] = lines.into();
         }
-        let answer = connection.call("session.read", &params)?;
+        let answer = context.ask(|connection| {
+            let target = select::target(connection, self.session.as_deref(), &default)?;
+            params["sessionId"] = target.into();
+            Ok(connection.call("session.read", &params)?)
+        })?;
         if context.output.is_json() {
             context.output.value(&answer)?;
             return Ok(Exit::OK);

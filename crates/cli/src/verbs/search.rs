@@ -39,7 +39,7 @@ impl Search {
         if let Some(limit) = self.limit {
             params["limit"] = limit.into();
         }
-        let answer = context.call("session.search", &params)?;
+        let answer = context.ask(|it| Ok(it.call("session.search", &params)?))?;
         let matches = answer["matches"].as_array().map(Vec::as_slice).unwrap_or_default();
         if context.output.is_json() {
             context.output.value(&answer)?;

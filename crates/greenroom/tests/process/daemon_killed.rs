@@ -1,5 +1,9 @@
 //! The daemon is killed or stopped: nothing is lost, nothing comes twice (K1, K5).
 
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::net::UnixListener;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use greenroom_client::{AttachOptions, Connection, Ended, Event, Lag, Stream};
@@ -272,4 +276,32 @@ fn a_stopped_daemon_loses_nothing() {
     assert_eq!((reader.lines.count(), reader.redraws), (total, 1));
     let info = wait_for_end(&mut home.connect(), "printer");
     assert_eq!(info["code"], 0);
+}
+
+/// A daemon that is gone with a question in its hands is no reason not to answer it.
+#[test]
+fn what_only_reads_is_asked_again() {
+    let home = home();
+    let daemon = home.start();
+    let mut connection = home.connect();
+    create(&mut connection, "one", "echo said; read line");
+    wait_for_text(&mut connection, "one", "said");
+    daemon.kill();
+    for line in ["ls", "read one", "search one said", "info one", "read"] {
+        // In the place of the daemon, one that hears the question and ends.
+        fs::remove_file(home.socket()).unwrap_or_default();
+        let listener = UnixListener::bind(home.socket()).unwrap();
+        let mut command = home.command(line.split(' '));
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (mut heard, _) = listener.accept().unwrap();
+        heard.read_exact(&mut [0]).unwrap();
+        drop(listener);
+        drop(heard);
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{line}: {output:?}");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("said"), "{line}: {output:?}");
+        // The one that was started for the answer.
+        let stopped = home.command(["daemon", "stop"]).output().unwrap();
+        assert!(stopped.status.success(), "{stopped:?}");
+    }
 }

@@ -67,7 +67,8 @@ fn meant(context: &Context<'_>, all: bool) -> Result<(bool, Vec<Machine>)> {
 
 /// The sessions of this machine, whichever one the variable names.
 fn here_listed(context: &Context<'_>, params: &Value) -> Result<Value> {
-    Context::new(context.host, context.output).call("session.list", params)
+    let here = Context::new(context.host, context.output);
+    here.ask(|it| Ok(it.call("session.list", params)?))
 }
 
 /// Every session with its host, and an entry for each machine that did not answer.
