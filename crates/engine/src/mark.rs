@@ -3,14 +3,30 @@
 //! A wait after a mark looks only at what was printed since, and not at the echo: the text typed,
 //! as the terminal or the shell's line editor shows it again.
 
+mod echo;
+
+use std::sync::Arc;
+
 use greenroom_model::Offset;
 use greenroom_screen::{Pos, Position, Screen, Wrap};
+
+pub(crate) use self::echo::Echo;
+use self::echo::Typed;
 
 /// How many marks a session remembers; a wait asks for one of the last few.
 const MAX_MARKS: usize = 64;
 
 /// How much of what was typed is remembered. A longer echo is recognised by its beginning.
 const MAX_TYPED: usize = 4096;
+
+/// How many prompts a session remembers: a shell's, and those of a few programs in it.
+const MAX_PROMPTS: usize = 8;
+
+/// The longest text that is taken for a prompt.
+const MAX_PROMPT: usize = 256;
+
+/// What goes before and behind text that is pasted, where a program asked for that: no echo shows it.
+const PASTE: [&str; 2] = ["\x1b[200~", "\x1b[201~"];
 
 /// Where a session stood.
 #[derive(Debug, Clone, Copy)]
@@ -31,6 +47,11 @@ pub(crate) struct Mark {
     position: Option<Position>,
     /// The lines typed, without controls.
     typed: Vec<String>,
+    /// What was typed of the first of them before.
+    begun: String,
+    echo: Echo,
+    /// What stood before what was typed, at other times.
+    prompts: Arc<[String]>,
     /// What was typed is not known, only that the rest of the line it was typed on is its echo.
     is_remembered: bool,
 }
@@ -39,6 +60,7 @@ pub(crate) struct Mark {
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
     marks: Vec<Mark>,
+    prompts: Arc<[String]>,
 }
 
 impl Standing {
@@ -50,21 +72,35 @@ impl Standing {
 impl Mark {
     /// Everything there is counts as printed after it.
     pub(crate) fn beginning() -> Mark {
-        let pos = Pos { row: 0, col: 0 };
-        let position = Some(Position::default());
-        Mark { offset: Offset::START, pos, position, typed: Vec::new(), is_remembered: false }
+        let mut mark = Mark::new(Offset::START, Pos { row: 0, col: 0 });
+        mark.position = Some(Position::default());
+        mark
     }
 
-    /// Now, before `bytes` are typed; `echoes` unless the terminal is known to keep them to itself.
-    pub(crate) fn now(screen: &Screen, bytes: &[u8], echoes: bool) -> Mark {
-        Mark::at(Standing::now(screen), bytes, echoes)
+    /// Nothing was typed there, as far as is known.
+    fn new(offset: Offset, pos: Pos) -> Mark {
+        Mark {
+            offset,
+            pos,
+            position: None,
+            typed: Vec::new(),
+            begun: String::new(),
+            echo: Echo::Nobody,
+            prompts: Arc::default(),
+            is_remembered: false,
+        }
+    }
+
+    /// Now, before `bytes` are typed.
+    pub(crate) fn now(screen: &Screen, bytes: &[u8], echo: Echo) -> Mark {
+        Mark::at(Standing::now(screen), bytes, echo)
     }
 
     /// Then, before `bytes` were typed.
-    pub(crate) fn at(standing: Standing, bytes: &[u8], echoes: bool) -> Mark {
+    pub(crate) fn at(standing: Standing, bytes: &[u8], echo: Echo) -> Mark {
         let Standing { offset, pos, position } = standing;
-        let typed = if echoes { typed_lines(bytes) } else { Vec::new() };
-        Mark { offset, pos, position: Some(position), typed, is_remembered: false }
+        let typed = if echo == Echo::Nobody { Vec::new() } else { typed_lines(bytes) };
+        Mark { position: Some(position), typed, echo, ..Mark::new(offset, pos) }
     }
 
     /// What the next daemon is to know of it: where it is and whether there is an echo, not what was typed.
@@ -78,8 +114,7 @@ impl Mark {
         let numbers: Option<Vec<u64>> = note.split(' ').map(|it| it.parse().ok()).collect();
         let &[offset, row, col, echoes] = numbers?.as_slice() else { return None };
         let pos = Pos { row, col: u16::try_from(col).ok()? };
-        let (typed, is_remembered) = (Vec::new(), echoes != 0);
-        Some(Mark { offset: Offset(offset), pos, position: None, typed, is_remembered })
+        Some(Mark { is_remembered: echoes != 0, ..Mark::new(Offset(offset), pos) })
     }
 
     /// What was printed since, without the echo.
@@ -94,8 +129,19 @@ impl Mark {
         if text.is_empty() && self.typed.is_empty() {
             return printed;
         }
-        text.push_str(&without_echo(&printed, &self.typed));
+        let (begun, prompts) = (self.begun.as_str(), &*self.prompts);
+        let typed = Typed { begun, lines: &self.typed, echo: self.echo, prompts };
+        text.push_str(&typed.without_echo(&printed));
         text
+    }
+
+    /// What was typed of the line that is not ended yet.
+    fn unended(&self) -> String {
+        let last = self.typed.last().map_or("", String::as_str);
+        // Behind an Enter another line begins.
+        let begun = if self.typed.len() < 2 { self.begun.as_str() } else { "" };
+        let whole = format!("{begun}{last}");
+        if whole.len() > MAX_TYPED { String::new() } else { whole }
     }
 
     /// The rows got other numbers: all that is certain is what the screen shows.
@@ -127,7 +173,7 @@ impl Mark {
 }
 
 impl Marks {
-    pub(crate) fn add(&mut self, mark: Mark) {
+    pub(crate) fn add(&mut self, mut mark: Mark, screen: &Screen) {
         // One that is told late has its place before others.
         let place = self.marks.partition_point(|it| it.offset <= mark.offset);
         // Keys typed one after the other before anything was printed are one line to the echo.
@@ -138,10 +184,32 @@ impl Marks {
             extend_typed(&mut last.typed, mark.typed);
             return;
         }
+        let before = place.checked_sub(1).and_then(|it| self.marks.get(it));
+        if mark.echo != Echo::Nobody {
+            mark.begun = before.map_or(String::new(), Mark::unended);
+            self.learn_prompt(&mark, screen);
+        }
         self.marks.insert(place, mark);
         if self.marks.len() > MAX_MARKS {
             self.marks.remove(0);
         }
+    }
+
+    /// Remembers what stands before the place where a line begins to be typed.
+    fn learn_prompt(&mut self, mark: &Mark, screen: &Screen) {
+        if !mark.begun.is_empty() {
+            return;
+        }
+        let begin = Pos { col: 0, ..mark.pos };
+        let prompt = screen.text_between(begin, mark.pos, Wrap::Rows);
+        let prompt = prompt.trim_end();
+        let known = self.prompts.last().is_some_and(|it| it == prompt);
+        if known || prompt.is_empty() || prompt.len() > MAX_PROMPT {
+            return;
+        }
+        let others = self.prompts.iter().filter(|it| *it != prompt);
+        let surplus = others.clone().count().saturating_sub(MAX_PROMPTS - 1);
+        self.prompts = others.skip(surplus).cloned().chain([prompt.to_owned()]).collect();
     }
 
     /// The last, for the next daemon.
@@ -155,7 +223,9 @@ impl Marks {
             None => self.marks.last(),
             Some(offset) => self.marks.iter().rev().find(|mark| mark.offset <= offset),
         };
-        found.cloned().unwrap_or_else(Mark::beginning)
+        let mut mark = found.cloned().unwrap_or_else(Mark::beginning);
+        mark.prompts = Arc::clone(&self.prompts);
+        mark
     }
 
     /// The rows got other numbers: all that is certain is what the screen shows.
@@ -168,6 +238,7 @@ impl Marks {
 
 fn typed_lines(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_TYPED)]);
+    let text = PASTE.iter().fold(text.into_owned(), |text, it| text.replace(it, ""));
     let lines = text
         .split(['\r', '\n'])
         .map(|line| line.chars().filter(|c| !c.is_control()).collect::<String>());
@@ -188,63 +259,6 @@ fn extend_typed(typed: &mut Vec<String>, more: Vec<String>) {
     typed.extend(more);
 }
 
-/// What a prompt ends with, besides blanks.
-const PROMPT_ENDS: &[char] = &['$', '#', '%', '>', ':', '?', ')', ']', '❯', '»', '➜', 'λ'];
-
-/// Takes the echo of each typed line out: its first occurrence at the mark, at the beginning of a
-/// line or behind a prompt, up to the line's end if Enter was pressed; and a second one behind a
-/// prompt if the first stood at the beginning of a line, as when something is typed before the
-/// shell is ready and its line editor shows it again.
-fn without_echo(printed: &str, typed: &[String]) -> String {
-    let mut out = String::with_capacity(printed.len());
-    let mut rest = printed;
-    let mut at_mark = true;
-    for (index, line) in typed.iter().enumerate() {
-        if line.trim().is_empty() {
-            continue;
-        }
-        let entered = index + 1 < typed.len();
-        let Some(at) = find_echo(rest, line, entered, at_mark) else { continue };
-        let begins_line = rest[..at].is_empty() || rest[..at].ends_with('\n');
-        out.push_str(&rest[..at]);
-        rest = &rest[at + line.len()..];
-        at_mark = false;
-        let again = if begins_line { find_echo(rest, line, entered, false) } else { None };
-        if let Some(at) = again.filter(|&at| is_prompt(line_before(rest, at))) {
-            out.push_str(&rest[..at]);
-            rest = &rest[at + line.len()..];
-        }
-    }
-    out.push_str(rest);
-    out
-}
-
-/// Where the echo of a line is.
-fn find_echo(text: &str, line: &str, entered: bool, at_mark: bool) -> Option<usize> {
-    let ends_line = |at: usize| {
-        let behind = &text[at + line.len()..];
-        behind.is_empty() || behind.starts_with('\n')
-    };
-    let is_echo = |&at: &usize| {
-        if at == 0 && at_mark {
-            return !entered || ends_line(at);
-        }
-        let before = line_before(text, at);
-        ends_line(at) && (before.is_empty() || is_prompt(before))
-    };
-    text.match_indices(line).map(|found| found.0).find(is_echo)
-}
-
-/// What stands before a place on its line.
-fn line_before(text: &str, at: usize) -> &str {
-    let begin = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-    &text[begin..at]
-}
-
-fn is_prompt(text: &str) -> bool {
-    text.ends_with(char::is_whitespace) || text.ends_with(PROMPT_ENDS)
-}
-
 #[cfg(test)]
 mod tests {
     use greenroom_screen::Options;
@@ -254,11 +268,20 @@ mod tests {
     /// Prints `before`, types, prints `after`, and wants this to be the output since.
     #[track_caller]
     fn check(before: &str, typed: &str, after: &str, expected: &str) {
+        check_typed(before, &[(typed, after)], Echo::Terminal, expected);
+    }
+
+    /// Prints `before`; types and prints by turns; and wants this to be the output since the last was typed.
+    #[track_caller]
+    fn check_typed(before: &str, turns: &[(&str, &str)], echo: Echo, expected: &str) {
         let mut screen = Screen::new("40x10".parse().unwrap(), Options::default());
+        let mut marks = Marks::default();
         screen.feed(before.as_bytes());
-        let mark = Mark::now(&screen, typed.as_bytes(), true);
-        screen.feed(after.as_bytes());
-        assert_eq!(mark.output(&screen).trim_end(), expected);
+        for (typed, after) in turns {
+            marks.add(Mark::now(&screen, typed.as_bytes(), echo), &screen);
+            screen.feed(after.as_bytes());
+        }
+        assert_eq!(marks.find(None).output(&screen).trim_end(), expected);
     }
 
     #[test]
@@ -274,6 +297,50 @@ mod tests {
     #[test]
     fn what_was_typed_too_early_is_echoed_twice() {
         check("", "echo hi\r", "echo hi\r\n$ echo hi\r\nhi\r\n", "\n$ \nhi");
+    }
+
+    #[test]
+    fn what_was_typed_too_early_is_echoed_twice_however_it_was_typed() {
+        let again = "\r\n$ echo hi\r\nhi\r\n";
+        check_typed(
+            "",
+            &[("echo ", "echo "), ("hi\r", &format!("hi{again}"))],
+            Echo::Terminal,
+            "\n$ \nhi",
+        );
+        check_typed("", &[("echo hi", "echo hi"), ("\r", again)], Echo::Terminal, "\n$ \nhi");
+        // Behind a prompt that looks like nothing, once it is known.
+        let (one, two) = ("true\r\nfish folder ", "echo hi\r\nfish folder echo hi\r\nhi\r\n");
+        let turns = [("true\r", one), ("x\r", "x\r\n"), ("echo hi\r", two)];
+        check_typed("fish folder ", &turns, Echo::Terminal, "\nfish folder \nhi");
+    }
+
+    #[test]
+    fn who_is_answered_with_their_own_words_hears_them() {
+        check("Name: ", "Bob\r", "Bob\r\nHello, Bob\r\n", "\nHello, Bob");
+        check("", "Bob\r", "Bob\r\nhello Bob\r\n", "\nhello Bob");
+        // Without an echo, as in a menu.
+        check_typed("[y/n] ", &[("y", "\r\nYou chose: y\r\n")], Echo::Program, "\nYou chose: y");
+        // What reads keys itself was ready for them.
+        let traced = "echo hi\r\n$ echo hi\r\nhi\r\n";
+        check_typed("$ ", &[("echo hi\r", traced)], Echo::Program, "\n$ echo hi\nhi");
+    }
+
+    #[test]
+    fn several_lines_that_are_pasted_are_an_echo_each() {
+        let (typed, after) =
+            ("\x1b[200~echo one\recho two\r\x1b[201~", "echo one\r\necho two\r\none\r\ntwo");
+        check_typed("$ ", &[(typed, after)], Echo::Program, "\n\none\ntwo");
+    }
+
+    #[test]
+    fn a_password_is_no_beginning_of_a_line() {
+        let mut marks = Marks::default();
+        let mut screen = Screen::new("40x10".parse().unwrap(), Options::default());
+        marks.add(Mark::now(&screen, b"secret", Echo::Nobody), &screen);
+        screen.feed(b"x");
+        marks.add(Mark::now(&screen, b"ls\r", Echo::Terminal), &screen);
+        assert_eq!(marks.find(None).begun, "");
     }
 
     #[test]
@@ -304,7 +371,7 @@ mod tests {
         let mut screen = Screen::new("40x10".parse().unwrap(), Options::default());
         let mut marks = Marks::default();
         for key in ["l", "s", "\r"] {
-            marks.add(Mark::now(&screen, key.as_bytes(), true));
+            marks.add(Mark::now(&screen, key.as_bytes(), Echo::Terminal), &screen);
         }
         screen.feed(b"ls\r\nls is here\r\n");
         assert_eq!(marks.find(None).output(&screen).trim_end(), "\nls is here");

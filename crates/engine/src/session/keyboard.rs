@@ -21,6 +21,7 @@ use tokio::sync::Semaphore;
 use super::Reply;
 use super::tallies::Tallies;
 use crate::Error;
+use crate::mark::Echo;
 
 /// How many bytes of answers to a program's queries wait at most. A program that asks and never
 /// reads loses the rest.
@@ -146,15 +147,15 @@ impl Keyboard {
         self.push(Keys { bytes, reserved: 0, typist: None, done: None });
     }
 
-    /// Whether what is typed may be shown again. A terminal that reads lines without echo, as for a
-    /// password, does not; one in raw mode leaves it to the program.
-    pub(super) fn echoes(&self) -> bool {
-        match rustix::termios::tcgetattr(&self.terminal) {
-            Ok(modes) => {
-                let line = modes.local_modes.contains(LocalModes::ICANON);
-                modes.local_modes.contains(LocalModes::ECHO) || !line
-            }
-            Err(_) => true,
+    /// Who shows what is typed. A terminal that reads lines without echo, as for a password, does not; one in
+    /// raw mode leaves it to the program.
+    pub(super) fn echo(&self) -> Echo {
+        let Ok(modes) = rustix::termios::tcgetattr(&self.terminal) else { return Echo::Terminal };
+        let local = modes.local_modes;
+        match (local.contains(LocalModes::ICANON), local.contains(LocalModes::ECHO)) {
+            (true, true) => Echo::Terminal,
+            (true, false) => Echo::Nobody,
+            (false, _) => Echo::Program,
         }
     }
 

@@ -57,7 +57,8 @@ impl Session {
 
     /// Remembers where the session stands before something is typed.
     fn mark(&mut self, bytes: &[u8]) -> Offset {
-        self.marks.add(Mark::now(&self.screen, bytes, self.keyboard.echoes()));
+        let mark = Mark::now(&self.screen, bytes, self.keyboard.echo());
+        self.marks.add(mark, &self.screen);
         self.active = Instant::now();
         self.mark_due = Some(self.active + TYPED_REST);
         self.screen.offset()
@@ -78,6 +79,6 @@ impl Session {
         let note = self.description.notes.iter().find(|note| note.0 == MARK);
         note.and_then(|note| Mark::from_note(&note.1))
             .into_iter()
-            .for_each(|it| self.marks.add(it));
+            .for_each(|it| self.marks.add(it, &self.screen));
     }
 }
