@@ -34,6 +34,8 @@ pub struct AttachOptions {
     pub from: Option<Offset>,
     /// Whom it is for, if for another program.
     pub behalf: Option<Behalf>,
+    /// Whether more output than anybody can see may come as pictures, and the lines it missed behind it.
+    pub pictures: bool,
     /// Whether to be told how much of what is typed the terminal takes: what it did not can be sent again
     /// when the stream was resumed.
     pub counts: bool,
@@ -365,6 +367,7 @@ fn params(
         "raw": options.raw,
         "lag": lag,
         "history": options.history,
+        "pictures": options.pictures,
     });
     if let Some(size) = options.size {
         params["cols"] = size.cols().into();

@@ -12,6 +12,7 @@
 mod absent;
 mod ahead;
 mod end;
+mod flood;
 mod keyboard;
 mod output;
 mod save;

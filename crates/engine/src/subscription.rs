@@ -52,6 +52,9 @@ pub struct Attach {
     /// It comes back with the size it had: that is no news, and sizes nothing before it types or says a
     /// size.
     pub quiet: bool,
+    /// Of more output than anybody can see it gets pictures; then what it missed of the lines above the screen,
+    /// as many as it has there at first.
+    pub pictures: bool,
     /// It wants to know how much of what it types is taken.
     pub counted: Option<Counted>,
 }

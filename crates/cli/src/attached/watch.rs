@@ -75,6 +75,7 @@ pub(crate) fn watch_as(
         history: settings.history,
         from: how.from,
         behalf: None,
+        pictures: true,
         counts: true,
     };
     let stream = Stream::attach(&mut connection, target, options)?;

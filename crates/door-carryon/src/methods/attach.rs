@@ -70,6 +70,7 @@ async fn attach_as(
         lag,
         history: params.number("history").unwrap_or(0).min(MAX_HISTORY) as usize,
         quiet: stands_in.is_some_and(|it| it.0.quiet),
+        pictures: params.flag("pictures") && lag == Lag::Skip,
         counted: counted(params)?.filter(|_| offsets && !read_only),
     };
     let native = info.native_id();

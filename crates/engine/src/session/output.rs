@@ -84,6 +84,7 @@ impl Session {
             transcript.feed(&bytes);
         }
         self.taps.prints(|| Standing::now(&self.screen));
+        let top = self.screen.top_row();
         let fed = self.screen.feed(&bytes);
         let replies = fed.replies().to_vec();
         let events = if past { Vec::new() } else { fed.events().to_vec() };
@@ -94,7 +95,7 @@ impl Session {
         let end = self.screen.offset();
         let passed = self.filter.as_mut().map(|filter| Bytes::from(filter.feed(&bytes)));
         let (decided, lag) = (self.decided(), self.options.lag_bytes);
-        self.viewers.output((&bytes, end), (passed, decided), lag);
+        self.viewers.output((&bytes, end), (passed, decided), (lag, top));
         self.happened(&events);
         self.saves.printed(end, self.active);
         let mut face = self.face.lock();

@@ -30,6 +30,7 @@ impl Session {
             self.marks.renumber(&self.screen);
             self.waits.renumber(&self.screen);
             self.taps.renumber();
+            self.renumber_floods();
         }
         self.changed = true;
         self.resizes += 1;

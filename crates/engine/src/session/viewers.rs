@@ -14,6 +14,7 @@ use greenroom_screen::{Depth, Filter, RESET, Screen};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use super::flood::{Flood, Rate};
 use super::{Reply, Session};
 use crate::encore::missed;
 use crate::event::{HouseEvent, Why};
@@ -69,6 +70,12 @@ pub(super) struct Viewer {
     typed: u64,
     /// What it calls itself, if its typing is counted.
     pub(super) typist: Option<NonZeroU64>,
+    /// How fast output comes, if it gets pictures when that is too fast to be seen.
+    rate: Option<Rate>,
+    /// It does now.
+    flood: Option<Flood>,
+    /// How many lines above the screen it has.
+    history: usize,
 }
 
 /// All who look.
@@ -95,7 +102,8 @@ impl Viewers {
     }
 
     pub(super) fn is_due(&self) -> bool {
-        self.all.iter().any(|viewer| viewer.stale.is_some() || viewer.dirty)
+        let due = |it: &Viewer| it.stale.is_some() || it.dirty || it.flood.is_some();
+        self.all.iter().any(due)
     }
 
     /// Whether the program has to wait for somebody.
@@ -133,7 +141,8 @@ impl Viewers {
     /// Whether somebody who typed so many bytes may type and shows the output as it is.
     pub(super) fn sees_output(&self, id: SubscriptionId, typed: u64, size: Size) -> bool {
         let viewer = self.all.iter().find(|viewer| viewer.id == id && !viewer.read_only);
-        viewer.is_some_and(|it| it.terminal == Some(size) && !it.picture && it.typed == typed)
+        let as_it_is = |it: &Viewer| !it.picture && it.flood.is_none();
+        viewer.is_some_and(|it| it.terminal == Some(size) && as_it_is(it) && it.typed == typed)
     }
 
     fn has_terminals(&self) -> bool {
@@ -145,13 +154,15 @@ impl Viewers {
         &mut self,
         (raw, end): (&Bytes, Offset),
         (passed, decided): (Option<Bytes>, Offset),
-        lag: usize,
+        (lag, top): (usize, u64),
     ) {
         for viewer in &mut self.all {
             if viewer.picture {
                 viewer.dirty = true;
             } else if viewer.terminal.is_some() {
-                if let Some(bytes) = passed.clone().filter(|bytes| !bytes.is_empty()) {
+                if let Some(bytes) = passed.clone().filter(|bytes| !bytes.is_empty())
+                    && !viewer.is_flooded(bytes.len(), top, lag)
+                {
                     viewer.offer(Event::Output { end: decided, bytes }, lag);
                 }
             } else {
@@ -230,8 +241,29 @@ impl Viewer {
         self.outlet.send(event);
     }
 
+    /// Whether it gets pictures instead of this output, before which the screen's first row was `top`.
+    fn is_flooded(&mut self, bytes: usize, top: u64, lag: usize) -> bool {
+        let Some(rate) = self.rate.as_mut().filter(|_| self.missed == 0) else { return false };
+        let now = Instant::now();
+        match &mut self.flood {
+            Some(flood) => flood.more(bytes, now),
+            None if self.stale.is_some() => return false,
+            // One that does not keep up is flooded by less.
+            flood if rate.is_flood(bytes, now) || self.outlet.waiting() > lag => {
+                *flood = Some(Flood::new(top, now));
+            }
+            None => return false,
+        }
+        self.stale = self.stale.or(Some(Why::Lagged));
+        true
+    }
+
     /// When it may be redrawn, if it has to be: not before it has taken everything.
     fn redraw_due(&self) -> Option<Instant> {
+        if let Some(flood) = self.flood.as_ref().filter(|_| self.stale.is_none()) {
+            let waits = self.outlet.waiting() > 0 && self.outlet.ask_drained();
+            return (!waits).then(|| flood.over());
+        }
         let wanted = self.stale.is_some() || self.dirty;
         let prompt = self.stale.is_some_and(|why| why != Why::Lagged);
         if !wanted || (!prompt && self.outlet.waiting() > 0 && self.outlet.ask_drained()) {
@@ -299,6 +331,9 @@ impl Session {
             active: if attach.read_only || attach.quiet { 0 } else { self.viewers.clock },
             typed: 0,
             typist: attach.counted.map(|it| it.token),
+            rate: attach.pictures.then(|| Rate::new(Instant::now())),
+            flood: None,
+            history: attach.history,
         });
         self.description.attached_ms = now_ms;
         self.face.lock().attached_ms = now_ms;
@@ -398,7 +433,11 @@ impl Session {
         let (screen, decided) = (&self.screen, self.decided());
         for viewer in &mut self.viewers.all {
             match viewer.redraw_due() {
-                Some(due) if due <= now => viewer.redraw(screen, decided, Depth::Screen),
+                Some(due) if due <= now => {
+                    let over = viewer.flood.take_if(|flood| flood.over() <= now);
+                    let missed = over.map(|it| it.missed(screen, viewer.history));
+                    viewer.redraw(screen, decided, missed.unwrap_or_default());
+                }
                 Some(due) => {
                     let earliest = self.viewers.due.map_or(due, |other| other.min(due));
                     self.viewers.due = Some(earliest);
@@ -425,9 +464,18 @@ impl Session {
     pub(super) fn redraw_last(&mut self) {
         let (screen, decided) = (&self.screen, self.decided());
         for viewer in &mut self.viewers.all {
-            if viewer.stale.is_some() || viewer.dirty {
-                viewer.redraw(screen, decided, Depth::Screen);
+            let flood = viewer.flood.take();
+            if flood.is_some() || viewer.stale.is_some() || viewer.dirty {
+                let missed = flood.map(|it| it.missed(screen, viewer.history));
+                viewer.redraw(screen, decided, missed.unwrap_or_default());
             }
+        }
+    }
+
+    /// The rows got other numbers.
+    pub(super) fn renumber_floods(&mut self) {
+        for flood in self.viewers.all.iter_mut().filter_map(|viewer| viewer.flood.as_mut()) {
+            flood.renumber(&self.screen);
         }
     }
 

@@ -3,6 +3,7 @@
 use greenroom_engine::{Attach, Event, Lag, Why};
 
 use greenroom_model::Offset;
+use greenroom_screen::{Screen, Wrap};
 
 use crate::fake::{Begin, ID, Viewer, World, next, size};
 
@@ -34,6 +35,59 @@ async fn a_slow_client_misses_bytes_and_gets_the_screen() {
     assert!(lagged >= 1);
     assert!(viewer.bytes.len() < text.len());
     assert_eq!(viewer.screen.text(), world.shown().await);
+}
+
+#[tokio::test]
+async fn who_sees_pictures_of_a_flood_gets_the_lines_above_them_when_it_is_over() {
+    const ABOVE: usize = 300;
+    let mut world = World::new().await;
+    let (history, terminal) = (ABOVE, Some(size()));
+    let attach = Attach { terminal, history, pictures: true, ..Attach::default() };
+    let mut seen = world.engine.attach(&world.caller, ID, attach).await.unwrap();
+    let mut viewer = Viewer::new(size());
+    for piece in flood().as_bytes().chunks(32 << 10) {
+        world.prints(piece);
+        world.shown().await;
+    }
+    world.prints("the end");
+    viewer.until(&mut seen, "the end").await;
+    // A picture first, perhaps; then, when nothing more comes, the lines.
+    let last = |screen: &Screen| {
+        let top = screen.top_row();
+        let from = top.saturating_sub(ABOVE as u64).max(screen.first_row());
+        screen.text_of(from..top, Wrap::Rows)
+    };
+    let above = world.engine.look(ID, move |screen| last(screen)).await.unwrap();
+    while last(&viewer.screen) != above {
+        viewer.take(&next(&mut seen).await);
+    }
+    assert!(viewer.bytes.len() < flood().len());
+    // From here on it gets what is printed as it is.
+    let redraws = viewer.redraws;
+    world.prints(" of it");
+    viewer.until(&mut seen, "the end of it").await;
+    assert_eq!(viewer.redraws, redraws);
+}
+
+#[tokio::test]
+async fn who_missed_little_of_a_flood_misses_nothing() {
+    let mut world = World::new().await;
+    let attach =
+        Attach { terminal: Some(size()), history: 100_000, pictures: true, ..Attach::default() };
+    let mut seen = world.engine.attach(&world.caller, ID, attach).await.unwrap();
+    let mut viewer = Viewer::new(size());
+    // Few enough for the history, and more than the way to a client may hold.
+    let red = "\x1b[31m".repeat(30);
+    let lines: String = (0..900).map(|number| format!("{red}line {number}\r\n")).collect();
+    world.prints(&lines);
+    world.shown().await;
+    world.prints("the end");
+    viewer.until(&mut seen, "the end").await;
+    let all = |screen: &Screen| screen.text_of(screen.first_row()..u64::MAX, Wrap::Rows);
+    let expected = world.engine.look(ID, move |screen| all(screen)).await.unwrap();
+    while all(&viewer.screen) != expected {
+        viewer.take(&next(&mut seen).await);
+    }
 }
 
 #[tokio::test]

@@ -133,7 +133,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         path: "attach.history",
         live: true,
-        help: "How many lines of history are printed above the screen when attaching.",
+        help: "How many lines of history are printed above the screen when attaching, and of those missed in a flood.",
         kind: number(500, 0, 100_000, |it, value| it.attach.history = count(value)),
     },
     Key {
