@@ -3,6 +3,9 @@
 
 #![no_main]
 
+use greenroom_frame::binary::stream::{
+    Output, Redraw, Typed, taken_from_payload, taken_to_payload,
+};
 use greenroom_frame::binary::{Frame, FrameDecoder, FrameError, encode};
 use greenroom_frame::headers::HeaderDecoder;
 use greenroom_frame::lines::LineDecoder;
@@ -35,6 +38,12 @@ fuzz_target!(|data: &[u8]| {
         assert_eq!(frames(&[&again]).0, std::slice::from_ref(frame));
         let _ = Request::from_wire(&frame.payload);
         let _ = Message::from_wire(&frame.payload);
+        let _ = Output::from_payload(frame.payload.clone());
+        let _ = Redraw::from_payload(frame.payload.clone());
+        let _ = Typed::from_payload(frame.payload.clone());
+        if let Ok(taken @ Some(_)) = taken_from_payload(frame.payload.clone()) {
+            assert!(frame.payload.starts_with(&taken_to_payload(taken)));
+        }
     }
     let mut lines = LineDecoder::new(1024);
     lines.feed(bytes);

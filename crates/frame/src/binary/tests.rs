@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::stream::{Output, Redraw, RedrawReason, output_head, redraw_head};
+use super::stream::{
+    Output, Redraw, RedrawReason, output_head, redraw_head, taken_from_payload, taken_to_payload,
+};
 use super::*;
 
 /// Decodes `input` cut in two at every byte, and byte by byte, and wants the same each time.
@@ -110,6 +112,15 @@ fn a_stream_without_its_offset_is_refused() {
     let error = Output::from_payload(Bytes::from_static(b"1234567")).unwrap_err();
     assert_eq!(error, FrameError::Short { kind: kind::OUTPUT, length: 7, needed: 8 });
     assert!(Redraw::from_payload(Bytes::from_static(b"12345678")).is_err());
+    assert!(taken_from_payload(Bytes::from_static(b"1234567")).is_err());
+}
+
+#[test]
+fn what_was_taken_is_a_count_or_not_known() {
+    for taken in [None, Some(0), Some(u64::MAX)] {
+        let payload = Bytes::from(taken_to_payload(taken));
+        assert_eq!(taken_from_payload(payload).unwrap(), taken);
+    }
 }
 
 #[test]
