@@ -1,7 +1,7 @@
 //! What a verb is given: the host, the output, and a way to the daemon.
 
 use std::cell::OnceCell;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use greenroom_client::{Connection, Endpoint, Error, Identity, Reach, Tunnel};
 use greenroom_model::Size;
@@ -15,6 +15,9 @@ use crate::terminal;
 
 /// How long a daemon that we started may take to answer its greeting: an attached terminal waits.
 const GREETING: Duration = Duration::from_secs(2);
+
+/// How often a daemon that somebody stopped is looked for: at once, to a person.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// What a verb is given.
 pub(crate) struct Context<'a> {
@@ -132,10 +135,33 @@ impl<'a> Context<'a> {
     /// Asks something that changes nothing. If the daemon was gone before it answered, the next one is
     /// asked the same; that one's end as well would be no accident.
     pub(crate) fn ask<T>(&self, mut ask: impl FnMut(&mut Connection) -> Result<T>) -> Result<T> {
-        let mut asked = || ask(&mut self.hail()?);
-        match asked() {
-            Err(failure) if failure.is_lost() => asked(),
+        let mut connection = self.hail()?;
+        match ask(&mut connection) {
+            // One that somebody stopped is not started again behind their back.
+            Err(failure) if failure.is_lost() && !connection.was_stopped() => {
+                ask(&mut self.hail()?)
+            }
             other => other,
+        }
+    }
+
+    /// Connects to the next daemon, after one that was lost: starts it, or, if somebody stopped that one,
+    /// waits until somebody starts it.
+    pub(crate) fn connect_after(
+        &self,
+        mut lost: Connection,
+        deadline: Option<Instant>,
+    ) -> Result<Connection> {
+        if !lost.was_stopped() {
+            return self.connect();
+        }
+        loop {
+            match self.connect_to_running() {
+                Err(_) if deadline.is_none_or(|it| Instant::now() < it) => {
+                    std::thread::sleep(LOOK_EVERY);
+                }
+                connected => return connected,
+            }
         }
     }
 

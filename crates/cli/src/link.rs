@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 
 use bytes::{Buf as _, Bytes};
 use greenroom_client::{
-    Behalf, Borrowed, Connection, Error, ErrorKind, Event, Reach, Received, Refusal, Stream, Tap,
+    Behalf, Borrowed, Connection, Error, ErrorKind, Event, Reach, Received, Refusal, STOPPING,
+    Stream, Tap,
 };
 use greenroom_model::{Offset, Size};
 use rustix::event::PollFlags;
@@ -37,8 +38,9 @@ const LINE_GIVE_UP_AFTER: Duration = Duration::from_secs(600);
 /// have a newer one.
 const START_AFTER: Duration = Duration::from_millis(300);
 
-/// How long a daemon that was just started may not know our session yet.
-const UNKNOWN_FOR: Duration = Duration::from_secs(5);
+/// How long a daemon that was just started may not know our session yet: its holder may be stopped, or out of
+/// memory.
+const UNKNOWN_FOR: Duration = Duration::from_secs(20);
 
 /// The first pause between attempts: a daemon that is restarted is back in some milliseconds.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
@@ -52,9 +54,6 @@ const LONGEST_LINE_PAUSE: Duration = Duration::from_secs(3);
 /// The longest pause of who waits for a daemon that nobody may ever start: a program notices a second,
 /// and it costs a machine nothing.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-
-/// What a daemon says that somebody stopped.
-const STOPPING: &str = "daemon.stopping";
 
 /// How long the daemon has to say goodbye: a person waits for their prompt.
 const FAREWELL: Duration = Duration::from_millis(500);
@@ -240,8 +239,7 @@ impl<'a> Link<'a> {
 
     /// The terminal took so much of what was typed, or nobody knows.
     fn taken(&mut self, taken: Option<u64>, now: Instant) -> Result<()> {
-        self.kept.taken(taken);
-        if taken.is_none() {
+        if !self.kept.taken(taken) {
             self.stream.count_anew();
         }
         self.send_kept(now)
@@ -307,7 +305,7 @@ impl<'a> Link<'a> {
             return self.lost(error, now);
         }
         // What was typed into the stream before is not typed any more.
-        self.kept.resumed(self.stream.counts());
+        self.kept.resumed(self.stream.counts(), self.stream.awaits_count());
         self.send_kept(now)
     }
 
@@ -360,10 +358,10 @@ impl<'a> Link<'a> {
     /// What came and was not looked at comes again over the next connection, but for this.
     fn hear_last_words(&mut self) {
         let State::Up(connection) = &mut self.state else { return };
-        while let Ok(Some(event)) = connection.next_event() {
-            self.stopped |=
-                matches!(event, Event::Notification { method, .. } if method == STOPPING);
+        if !connection.has_unsent() {
+            self.kept.has_left();
         }
+        self.stopped |= connection.was_stopped();
     }
 
     /// Tries to reconnect, if it is time to; true if the daemon is back.
@@ -424,7 +422,7 @@ impl<'a> Link<'a> {
         self.stream = stream;
         self.state = State::Up(Box::new(connection));
         self.stopped = false;
-        self.kept.resumed(self.stream.counts());
+        self.kept.resumed(self.stream.counts(), self.stream.awaits_count());
         // It may have changed while that was on its way.
         if let Some(size) = size.filter(|it| self.stream.size() != Some(*it)) {
             self.resize(size, now)?;

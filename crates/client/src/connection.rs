@@ -36,6 +36,12 @@ const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 /// How much is read at once: as much as a local socket holds by default.
 const READ: usize = 208 << 10;
 
+/// How often a connection that broke is read: more than a socket's buffer holds.
+const LAST_READS: usize = 64;
+
+/// What a daemon says that somebody told to end.
+pub const STOPPING: &str = "daemon.stopping";
+
 /// A connection that has shaken hands.
 pub struct Connection {
     transport: Box<dyn Transport>,
@@ -242,6 +248,20 @@ impl Connection {
                 _ => Err(Error::Lost(error.to_string())),
             },
         }
+    }
+
+    /// Whether the daemon said, before the connection broke, that somebody told it to end. To be asked when
+    /// nothing else is wanted of what came.
+    #[must_use]
+    pub fn was_stopped(&mut self) -> bool {
+        // Who could not be written to may have said something before.
+        let reads = (0..LAST_READS).take_while(|_| matches!(self.receive(), Ok(Received::Bytes)));
+        let _read = reads.count();
+        let mut stopped = false;
+        while let Ok(Some(event)) = self.next_event() {
+            stopped |= matches!(event, Event::Notification { method, .. } if method == STOPPING);
+        }
+        stopped
     }
 
     /// Takes the next event of what was read.

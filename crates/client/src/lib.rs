@@ -31,7 +31,7 @@ mod transport;
 mod tunnel;
 mod wait;
 
-pub use connection::{CALL_TIMEOUT, Connection, Hello, Identity, PROTOCOL, Received};
+pub use connection::{CALL_TIMEOUT, Connection, Hello, Identity, PROTOCOL, Received, STOPPING};
 pub use endpoint::Endpoint;
 pub use error::{Error, ErrorKind, Refusal};
 pub use event::{Ended, Event};

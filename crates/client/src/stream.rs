@@ -86,6 +86,8 @@ pub struct Stream {
     counted: bool,
     /// Whether this daemon counts.
     counts: bool,
+    /// Whether something was typed under that name when it was asked to.
+    awaits: bool,
     ended: Option<Ended>,
 }
 
@@ -119,6 +121,7 @@ impl Stream {
             typist,
             counted: false,
             counts: counts(&answer),
+            awaits: false,
             ended: None,
         })
     }
@@ -158,17 +161,22 @@ impl Stream {
     }
 
     fn set_counts(&mut self, answer: &Value) {
-        self.counts = counts(answer);
+        (self.counts, self.awaits) = (counts(answer), self.counted);
         if !self.counts {
             self.count_anew();
         }
     }
 
-    /// Whether the daemon tells how much of what is typed the terminal takes. If something was typed before,
-    /// it does so first of all.
+    /// Whether the daemon tells how much of what is typed the terminal takes.
     #[must_use]
     pub fn counts(&self) -> bool {
         self.counts
+    }
+
+    /// Whether it does so first of all, because something was typed before.
+    #[must_use]
+    pub fn awaits_count(&self) -> bool {
+        self.counts && self.awaits
     }
 
     /// Nobody knows how much was typed; who counts later begins at zero.
@@ -406,6 +414,7 @@ mod tests {
             typist: None,
             counted: false,
             counts: false,
+            awaits: false,
             ended: None,
         }
     }

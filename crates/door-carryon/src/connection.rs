@@ -64,6 +64,9 @@ pub(crate) struct Connection {
     next_request: AtomicU64,
     /// How many requests to attach run. What is typed behind them waits: it may be for their streams.
     attaching: watch::Sender<usize>,
+    /// How many frames that are no requests came, and how many of them were taken.
+    pub(crate) came: AtomicU64,
+    pub(crate) taken: watch::Sender<u64>,
 }
 
 /// Which request something is about.
@@ -71,6 +74,8 @@ pub(crate) struct Connection {
 pub(crate) struct Asked {
     id: Value,
     serial: u64,
+    /// How many frames that are no requests came before it.
+    pub(crate) came: u64,
 }
 
 /// A request that runs, and was not answered.
@@ -168,6 +173,8 @@ impl Connection {
             requests: Mutex::default(),
             next_request: AtomicU64::new(0),
             attaching: watch::Sender::new(0),
+            came: AtomicU64::new(0),
+            taken: watch::Sender::new(0),
         }
     }
 
@@ -192,7 +199,8 @@ impl Connection {
     /// Tells a client of ours that somebody wants this daemon to end: it is not to start another.
     fn tell_stopping(&self) {
         if !self.is_foreign() {
-            let _told = self.out.push_note(notes::frame("daemon.stopping", &json!({})));
+            // However far behind it is: it would start another.
+            self.out.push([notes::frame("daemon.stopping", &json!({}))]);
         }
     }
 
@@ -229,7 +237,11 @@ impl Connection {
 
     /// Answers a request in the very turn in which its answer came to be, if there is room for that; says
     /// whether it did. What happened before is told before.
-    pub(crate) fn answer_now(&self, Asked { id, serial }: &Asked, value: &impl Serialize) -> bool {
+    pub(crate) fn answer_now(
+        &self,
+        Asked { id, serial, .. }: &Asked,
+        value: &impl Serialize,
+    ) -> bool {
         // Who takes it away answers it.
         if !self.out.has_room() || self.requests().remove(serial).is_none() {
             return false;
@@ -245,6 +257,14 @@ impl Connection {
         if self.out.is_empty() && self.requests().is_empty() {
             greenroom_door::give_way();
         }
+    }
+
+    /// Waits until what was typed before this was asked is taken, for as long as that is wanted.
+    pub(crate) async fn caught_up(&self, before: u64) {
+        let mut taken = self.taken.subscribe();
+        // The connection has the sender: it is not closed.
+        let taken = taken.wait_for(|&taken| taken >= before);
+        let _late = tokio::time::timeout(LAST_WORDS, taken).await;
     }
 
     /// Cancels a request of this connection; false if it does not run.
@@ -444,7 +464,8 @@ fn request(connection: &Arc<Connection>, request: rpc::Request, requests: &mut J
     connection.requests().insert(serial, running);
     let attaches = usize::from(request.method == methods::ATTACH);
     connection.attaching.send_modify(|count| *count += attaches);
-    let asked = Asked { id, serial };
+    let came = connection.came.load(Ordering::Relaxed);
+    let asked = Asked { id, serial, came };
     requests.spawn(async move {
         let params = Params(request.params, asked.clone());
         let method = methods::call(&connection, &request.method, params);

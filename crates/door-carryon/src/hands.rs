@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::future::{self, Future};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::Poll;
 
 use greenroom_frame::binary::Frame;
@@ -37,6 +38,7 @@ impl Hands {
 
     /// Takes a frame, at once if that is possible.
     pub(crate) async fn give(&mut self, connection: &Arc<Connection>, frame: Frame) {
+        connection.came.fetch_add(1, Ordering::Relaxed);
         if self.at_work.is_some() {
             self.bytes += cost(&frame);
             self.behind.push_back(frame);
@@ -49,8 +51,9 @@ impl Hands {
         let mut work: Pin<Box<dyn Future<Output = ()> + Send>> =
             Box::pin(take(Arc::clone(connection), frame));
         let done = future::poll_fn(|context| Poll::Ready(work.as_mut().poll(context).is_ready()));
-        if !done.await {
-            self.at_work = Some(work);
+        match done.await {
+            true => connection.taken.send_modify(|taken| *taken += 1),
+            false => self.at_work = Some(work),
         }
     }
 
@@ -61,6 +64,7 @@ impl Hands {
             None => return future::pending().await,
         }
         self.at_work = None;
+        connection.taken.send_modify(|taken| *taken += 1);
         while self.at_work.is_none()
             && let Some(frame) = self.behind.pop_front()
         {

@@ -12,7 +12,7 @@ impl Engine {
     /// The session a selector means: a number (`7` or `s7`), a name, an id (`native-…`), a UUID, or
     /// the beginning of one of the last two.
     ///
-    /// A number wins over a name, a name over a beginning, and a living session over an ended one. Of
+    /// A number or an id wins over a name, a name over a beginning, and a living session over an ended one. Of
     /// several that ended under a name the newest is meant, that with the highest number: a name is used
     /// again and again, and what was made with it last is what people remember.
     ///
@@ -69,6 +69,11 @@ fn find_in(all: &[Info], selector: &str) -> Result<SessionId, Error> {
                 || native.starts_with(selector) && selector.len() > "native-".len()
                 || native.trim_start_matches("native-").starts_with(selector))
     };
+    // A program that means exactly this session is not to meet another that is called so.
+    let is_it = |info: &&Info| info.uuid() == selector || info.native_id() == selector;
+    if let Some(exact) = all.iter().find(is_it) {
+        return Ok(exact.id);
+    }
     let named: Vec<&Info> = all.iter().filter(is_named).collect();
     let candidates = if named.is_empty() { all.iter().filter(begins).collect() } else { named };
     one_of(&candidates, selector)

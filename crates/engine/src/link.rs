@@ -120,7 +120,7 @@ impl Link {
                     | FromHolder::Checkpoint { .. }
                     | FromHolder::Output { .. }
                     | FromHolder::Tap
-                    | FromHolder::Tally
+                    | FromHolder::Tally { .. }
                     | FromHolder::Ended(_) => Err(LinkError::Order),
                 };
             }

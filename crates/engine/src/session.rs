@@ -315,7 +315,7 @@ impl Session {
         let deadline = self.deadline();
         // Who wants an end of it must not wait for somebody who does not read: all that can still
         // come is what the holder has.
-        let reading = !self.is_waited_for() || !self.killers.is_empty();
+        let reading = !self.is_waited_for() || !self.killers.is_empty() || self.awaits_tally();
         // Nobody is answered before everything printed so far has been taken.
         let caught_up = self.is_caught_up();
         let time = async {
@@ -367,7 +367,6 @@ impl Session {
             self.absent_due(),
             self.ahead.due(),
             self.mark_due,
-            self.tally_due(),
             updating.map(|since| since + SYNC_BOUND),
         ]
         .into_iter()
@@ -450,7 +449,7 @@ impl Session {
             // What changed in the middle of an update is looked at when it is over.
             self.changed = false;
         }
-        self.mind_tally(now);
+        self.tell_tally();
         self.serve_viewers(now, settled);
         self.save_if_due(now);
         if self.mark_due.is_some_and(|due| now >= due) {

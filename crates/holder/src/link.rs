@@ -194,7 +194,7 @@ impl Link {
                 (self.beside, self.tap_due) = (Beside::Tap, false);
                 Ok(())
             } else if self.tally_due && self.output.is_none() {
-                FromHolder::Tally.encode(&mut self.queue);
+                FromHolder::Tally { given: source.tally.is_some() }.encode(&mut self.queue);
                 (self.beside, self.tally_due) = (Beside::Tally, false);
                 Ok(())
             } else if self.next < source.log.end() {

@@ -166,10 +166,6 @@ impl Session {
             // Others may be typing by it.
             link.owe_tap();
         }
-        if self.tally.is_some() {
-            // Somebody was typing, and comes back to ask how far that went.
-            link.owe_tally();
-        }
         self.link = Some(link);
     }
 
@@ -296,7 +292,8 @@ impl Session {
                 Ok(Some(ToHolder::Ahead { seen, looks })) => {
                     link.skip_to(seen.min(self.log.end()));
                     // With the pipe full the daemon could not have what came last, and is not woken for it
-                    // again.
+                    // again. Twice: the first may have found what lay in the pipe, and no more.
+                    self.read();
                     self.read();
                     left = (looks && self.reads()).then(|| Instant::now() + LEFT);
                 }

@@ -42,8 +42,11 @@ pub enum FromHolder {
     /// ends and the two pages that its readers share. Whenever it was asked for.
     Tap,
     /// What typing is counted with: with its first byte come the page of the counts and the two ends of a
-    /// pipe, or nothing if the system is out of something. Whenever it was asked for.
-    Tally,
+    /// pipe. Whenever it was asked for.
+    Tally {
+        /// Whether they come: the system may be out of something.
+        given: bool,
+    },
 }
 
 /// How a holder introduces itself.
@@ -123,7 +126,8 @@ impl FromHolder {
                 writer.u8(stage.to_wire());
                 writer.i32(*errno);
             }
-            FromHolder::Tap | FromHolder::Tally => {}
+            FromHolder::Tap => {}
+            FromHolder::Tally { given } => writer.u8(u8::from(*given)),
         }
         writer.end();
     }
@@ -147,7 +151,7 @@ impl FromHolder {
             FromHolder::Ended(_) => ENDED,
             FromHolder::Failed { .. } => FAILED,
             FromHolder::Tap => TAP,
-            FromHolder::Tally => TALLY,
+            FromHolder::Tally { .. } => TALLY,
         }
     }
 
@@ -174,7 +178,7 @@ impl FromHolder {
                 FromHolder::Failed { stage, errno: reader.i32()? }
             }
             TAP => FromHolder::Tap,
-            TALLY => FromHolder::Tally,
+            TALLY => FromHolder::Tally { given: reader.u8()? != 0 },
             _ => return Ok(None),
         }))
     }

@@ -31,7 +31,7 @@ const TYPISTS: usize = 100;
 struct Counts {
     /// Whose piece was in the pipe last.
     current: AtomicU64,
-    /// Counts up whenever somebody comes.
+    /// Counts up whenever somebody comes or types.
     clock: AtomicU64,
     /// How many were forgotten to make room for others.
     forgotten: AtomicU64,
@@ -44,7 +44,7 @@ struct Counts {
 struct Count {
     /// Who it is; nobody is zero.
     token: AtomicU64,
-    /// When it came last.
+    /// When it came or typed last.
     came: AtomicU64,
     /// How many bytes went into the pipe.
     typed: AtomicU64,
@@ -80,16 +80,22 @@ impl Tally {
     /// Goes on with a tally. What was left in the pipe was not typed, and is gone.
     ///
     /// # Errors
-    /// These are not what they should be, or the system is out of something.
-    pub fn new([memory, out, into]: [OwnedFd; 3]) -> io::Result<Tally> {
+    /// These are not what they should be, the system is out of something, or it cannot move bytes from a pipe
+    /// to this terminal.
+    pub fn new([memory, out, into]: [OwnedFd; 3], terminal: impl AsFd) -> io::Result<Tally> {
         let counts = Page::map(&memory, ProtFlags::READ | ProtFlags::WRITE)?;
         let mut tally = Tally { counts, out, into, rest: 0 };
         tally.settle()?;
-        Ok(tally)
+        let flags = SpliceFlags::NONBLOCK;
+        match rustix::pipe::splice(&tally.out, None, terminal, None, PIPE_BUF, flags) {
+            // The pipe is empty; whether the terminal is still there shows when something is typed.
+            Ok(_) | Err(Errno::AGAIN | Errno::IO) => Ok(tally),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The count of who calls itself so. One that is not known begins at zero, in the place of who has
-    /// not come for longest and is not here; nobody's, if all are here.
+    /// not come or typed for longest and is not here; nobody's, if all are here.
     pub fn typist(&self, token: u64, is_here: impl Fn(u64) -> bool) -> Option<Typist> {
         let counts = self.counts.get();
         let clock = counts.clock.fetch_add(1, Ordering::SeqCst) + 1;
@@ -104,7 +110,11 @@ impl Tally {
             let token = it.token.load(Ordering::SeqCst);
             !busy && (token == 0 || !is_here(token))
         });
-        let (index, count) = free.min_by_key(|(_, it)| it.came.load(Ordering::SeqCst))?;
+        let Some((index, count)) = free.min_by_key(|(_, it)| it.came.load(Ordering::SeqCst)) else {
+            // What it types is nowhere.
+            counts.forgotten.fetch_add(1, Ordering::SeqCst);
+            return None;
+        };
         if count.token.load(Ordering::SeqCst) != 0 {
             counts.forgotten.fetch_add(1, Ordering::SeqCst);
         }
@@ -125,6 +135,13 @@ impl Tally {
         let mut all = counts.typists.iter();
         counts.forgotten.load(Ordering::SeqCst) == 0
             || all.any(|it| it.token.load(Ordering::SeqCst) == token)
+    }
+
+    /// Something is typed that is not counted: whose it is, nobody knows any more.
+    pub fn lose_count(&self) {
+        let counts = self.counts.get();
+        counts.forgotten.fetch_add(1, Ordering::SeqCst);
+        counts.typists.iter().for_each(|it| it.token.store(0, Ordering::SeqCst));
     }
 
     /// How many bytes of a client's the terminal took.
@@ -148,6 +165,8 @@ impl Tally {
     pub fn put(&mut self, typist: Typist, bytes: &[u8]) -> io::Result<usize> {
         // One of this length goes in whole or not at all.
         let piece = &bytes[..bytes.len().min(PIPE_BUF)];
+        let clock = self.counts.get().clock.fetch_add(1, Ordering::SeqCst) + 1;
+        self.count(typist).came.store(clock, Ordering::SeqCst);
         let typed = self.announce(typist, piece);
         match rustix::io::write(&self.into, piece) {
             Ok(_) => {
@@ -268,7 +287,8 @@ mod tests {
 
     /// The next daemon.
     fn next(made: &[OwnedFd; 3]) -> Tally {
-        Tally::new(made.each_ref().map(|it| it.try_clone().unwrap())).unwrap()
+        let (master, _slave) = raw_terminal();
+        Tally::new(made.each_ref().map(|it| it.try_clone().unwrap()), master.as_fd()).unwrap()
     }
 
     fn known(tally: &Tally, token: u64) -> Typist {
@@ -376,10 +396,20 @@ mod tests {
         let all: Vec<u64> = (1..=TYPISTS as u64).collect();
         let counted: Vec<_> = all.iter().map(|&it| tally.typist(it, |_| true).unwrap()).collect();
         assert_eq!(tally.typist(1, |_| true), Some(counted[0]), "it came again");
-        assert_eq!(tally.typist(1000, |_| true), None);
         assert!(tally.knows(1000), "it has typed nothing");
+        assert_eq!(tally.typist(1000, |_| true), None);
+        assert!(!tally.knows(1000), "what it types now is not counted");
         assert_eq!(tally.typist(1000, |it| it == 2), Some(counted[2]));
         assert!(tally.knows(1) && tally.knows(2) && !tally.knows(3) && !tally.knows(1001));
+    }
+
+    #[test]
+    fn what_cannot_be_typed_into_is_told_at_once() {
+        let made = Tally::make().unwrap();
+        let epoll =
+            rustix::event::epoll::create(rustix::event::epoll::CreateFlags::CLOEXEC).unwrap();
+        let error = Tally::new(made, epoll).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(Errno::INVAL.raw_os_error()));
     }
 
     #[test]

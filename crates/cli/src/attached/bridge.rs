@@ -231,6 +231,9 @@ impl<'a> Bridged<'a> {
             if ready.link {
                 self.link.exchange(now)?;
             }
+            if ready.cut {
+                self.link.cut(now)?;
+            }
             self.link.retry(now)?;
         }
     }

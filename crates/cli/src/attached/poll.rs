@@ -21,19 +21,21 @@ pub(super) const TYPED: usize = 16 << 10;
 pub(super) struct Ready {
     pub(super) stdin: bool,
     pub(super) link: bool,
+    /// The daemon is gone, and what it said last is not wanted yet.
+    pub(super) cut: bool,
     pub(super) signals: bool,
     pub(super) tap: bool,
 }
 
 impl Ready {
     pub(super) fn is_any(self) -> bool {
-        self.stdin || self.link || self.signals || self.tap
+        self.stdin || self.link || self.cut || self.signals || self.tap
     }
 }
 
 /// Waits until an end is ready or the deadline passed.
 ///
-/// Nothing is read from the daemon while the terminal has no room, nor from standard input while the
+/// Nothing but its end is read from the daemon while the terminal has no room, nor from standard input while the
 /// daemon has none: whoever is slow is waited for, and nothing piles up here.
 pub(super) fn wait(
     reads_stdin: bool,
@@ -42,10 +44,12 @@ pub(super) fn wait(
     writer: &Writer,
     deadline: Option<Instant>,
 ) -> io::Result<Ready> {
+    let is_watched = link.polled(!writer.has_waiting()).is_none();
     // What is not wanted is left out: polled without flags, it would still report that it is closed.
     let wanted = [
         (reads_stdin && link.has_room()).then(|| (stdin(), PollFlags::IN)),
-        link.polled(!writer.has_waiting()),
+        // That the daemon is gone is noticed though nothing is read: the next one waits for us only if we come.
+        link.polled(!writer.has_waiting()).or_else(|| link.watched()),
         Some((signals.as_fd(), PollFlags::IN)),
         tap.filter(|_| !writer.has_waiting()).map(|it| (it, PollFlags::IN)),
         writer.has_waiting().then(|| (writer.as_fd(), PollFlags::OUT)),
@@ -62,7 +66,8 @@ pub(super) fn wait(
     let mut answers = polled.iter().map(is_ready);
     let [stdin, link, signals, tap, _] =
         wanted.map(|it| it.is_some() && answers.next().unwrap_or_default());
-    Ok(Ready { stdin, link, signals, tap })
+    let (link, cut) = if is_watched { (false, link) } else { (link, false) };
+    Ok(Ready { stdin, link, cut, signals, tap })
 }
 
 /// Reads what was typed; nothing more will come if that is empty.

@@ -193,6 +193,9 @@ impl Watcher<'_> {
                 self.eager.answered();
                 self.direct.borrow(&self.link, now);
             }
+            if ready.cut {
+                self.link.cut(now)?;
+            }
             self.look_at_the_clock(now)?;
         }
     }

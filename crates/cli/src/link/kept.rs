@@ -66,14 +66,19 @@ impl Kept {
         }
     }
 
-    /// The terminal took so much of what was ever typed, or nobody knows.
-    pub(super) fn taken(&mut self, taken: Option<u64>) {
+    /// The terminal took so much of what was ever typed, or nobody knows; false if nobody does, or it cannot
+    /// be.
+    pub(super) fn taken(&mut self, taken: Option<u64>) -> bool {
         match taken.and_then(|it| it.checked_sub(self.before)) {
             Some(taken) => {
                 self.forget(usize::try_from(taken).unwrap_or(usize::MAX));
                 self.counts = Counts::Yes;
+                true
             }
-            None => self.count_no_more(),
+            None => {
+                self.count_no_more();
+                false
+            }
         }
     }
 
@@ -82,19 +87,15 @@ impl Kept {
         self.sent = 0;
     }
 
-    /// There is another connection, to a daemon that counts or does not.
-    pub(super) fn resumed(&mut self, counts: bool) {
+    /// There is another stream, of a daemon that counts or does not, and has to say first how far it is or
+    /// does not.
+    pub(super) fn resumed(&mut self, counts: bool, awaited: bool) {
         self.sent = 0;
-        match counts {
-            true if self.has_typed() => self.counts = Counts::Awaited,
-            true => self.counts = Counts::Yes,
-            false => self.count_no_more(),
+        match (counts, awaited) {
+            (true, true) => self.counts = Counts::Awaited,
+            (true, false) => self.counts = Counts::Yes,
+            (false, _) => self.count_no_more(),
         }
-    }
-
-    /// Whether a daemon that counts knows of something.
-    fn has_typed(&self) -> bool {
-        self.before > 0 || self.got > 0
     }
 
     /// What a daemon has got is typed, for all we know; who counts later begins anew.
@@ -138,15 +139,15 @@ mod tests {
             kept.has_left();
             kept.cut();
             kept.push(b"gh");
-            kept.resumed(true);
+            kept.resumed(true, true);
             assert!(
                 kept.unsent().is_empty() && !kept.is_sent(),
                 "not before the daemon says how far it is"
             );
-            kept.taken(Some(taken));
+            assert!(kept.taken(Some(taken)));
             assert_eq!(sent(&mut kept), &b"abcdefgh"[taken as usize..]);
             kept.has_left();
-            kept.taken(Some(8));
+            assert!(kept.taken(Some(8)));
             assert!(kept.is_sent() && kept.bytes.is_empty());
         }
     }
@@ -158,7 +159,10 @@ mod tests {
             kept.push(b"abc");
             sent(&mut kept);
             kept.cut();
-            kept.resumed(counts);
+            kept.resumed(counts, counts);
+            if counts {
+                assert!(kept.taken(Some(0)));
+            }
             assert_eq!(sent(&mut kept), b"abc", "{counts}");
         }
     }
@@ -171,17 +175,38 @@ mod tests {
         kept.has_left();
         kept.push(b"d");
         kept.cut();
-        kept.resumed(false);
+        kept.resumed(false, false);
         assert_eq!(sent(&mut kept), b"d");
         kept.has_left();
         // One that counts comes after it: it begins at zero.
-        kept.resumed(true);
+        kept.resumed(true, false);
         kept.push(b"ef");
         assert_eq!(sent(&mut kept), b"ef");
         kept.has_left();
-        kept.resumed(true);
-        kept.taken(Some(1));
+        kept.resumed(true, true);
+        assert!(kept.taken(Some(1)));
         assert_eq!(sent(&mut kept), b"f");
+    }
+
+    #[test]
+    fn what_a_daemon_got_behind_our_back_is_not_sent_again() {
+        // It left the connection when something else was asked, and nobody noted that.
+        let mut kept = Kept::new(true);
+        kept.push(b"abc");
+        sent(&mut kept);
+        kept.resumed(true, true);
+        assert!(kept.unsent().is_empty());
+        assert!(kept.taken(Some(3)));
+        assert!(kept.is_sent() && kept.bytes.is_empty());
+    }
+
+    #[test]
+    fn a_count_that_goes_back_is_none() {
+        let mut kept = Kept::new(true);
+        kept.push(b"abc");
+        sent(&mut kept);
+        assert!(kept.taken(Some(2)));
+        assert!(!kept.taken(Some(1)));
     }
 
     #[test]
@@ -192,8 +217,8 @@ mod tests {
         kept.has_left();
         kept.cut();
         kept.push(b"def");
-        kept.resumed(true);
-        kept.taken(None);
+        kept.resumed(true, true);
+        assert!(!kept.taken(None));
         assert_eq!(sent(&mut kept), b"def");
     }
 }

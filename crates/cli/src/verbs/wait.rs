@@ -74,6 +74,7 @@ impl Wait {
     /// Waits; a daemon that is restarted meanwhile is asked again.
     fn wait(&self, context: &Context<'_>, matcher: &Value) -> Result<Value> {
         let deadline = self.timeout.map(|it| Instant::now() + it.min(FOREVER));
+        let mut connection = context.connect()?;
         loop {
             let screen = context.output.is_json();
             let mut params = json!({"sessionId": self.session, "for": matcher, "screen": screen});
@@ -86,8 +87,8 @@ impl Wait {
             if let Some(after) = self.after {
                 params["after"] = after.into();
             }
-            match context.connect()?.call_within("session.wait", &params, patience) {
-                Err(Error::Lost(_)) => {}
+            match connection.call_within("session.wait", &params, patience) {
+                Err(Error::Lost(_)) => connection = context.connect_after(connection, deadline)?,
                 other => return Ok(other?),
             }
         }

@@ -111,8 +111,10 @@ async fn attach_as(
 
 /// The client whose typing is counted.
 fn counted(params: &Params) -> Result<Option<Counted>, RpcError> {
-    let Some(typist) = params.text("typist") else { return Ok(None) };
-    let token = u64::from_str_radix(typist, 16).ok().and_then(NonZeroU64::new);
+    let Some(typist) = params.0.get("typist").filter(|it| !it.is_null()) else { return Ok(None) };
+    let digits = typist.as_str().filter(|it| it.bytes().all(|it| it.is_ascii_hexdigit()));
+    let token = digits.filter(|it| it.len() <= 16).and_then(|it| u64::from_str_radix(it, 16).ok());
+    let token = token.and_then(NonZeroU64::new);
     let wrong = || RpcError::invalid("`typist` is a number of up to 16 hexadecimal digits, not 0");
     let token = token.ok_or_else(wrong)?;
     Ok(Some(Counted { token, before: params.flag("typedBefore") }))
@@ -154,6 +156,8 @@ async fn ended(it: &Arc<Connection>, info: &Info, shown: Shown) -> Result<Answer
 }
 
 pub(super) async fn detach(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
+    // What was typed before the word of farewell is still for the session.
+    it.caught_up(params.1.came).await;
     let id = params.text("streamId").or_else(|| params.text("sessionId"));
     if id.is_some_and(|id| tmux::detach(&it, id)) {
         return Ok(ok());

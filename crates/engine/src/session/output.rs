@@ -26,8 +26,9 @@ impl Session {
                     let descriptors = self.link.take_descriptors(tap::DESCRIPTORS);
                     self.tapped(descriptors);
                 }
-                FromHolder::Tally => {
-                    let descriptors = self.link.take_descriptors(tallies::DESCRIPTORS);
+                FromHolder::Tally { given } => {
+                    let count = if given { tallies::DESCRIPTORS } else { 0 };
+                    let descriptors = self.link.take_descriptors(count);
                     self.tallied(descriptors);
                 }
                 FromHolder::Hello(_)

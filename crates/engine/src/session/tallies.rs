@@ -6,17 +6,16 @@
 //! daemon, is told how far it came; what was under way for it before is taken back first, so that
 //! nothing is typed twice.
 //!
-//! Nothing is typed before it can be counted: that takes the holder a moment, the first time.
+//! Nothing of theirs is typed before it can be counted: that takes the holder a moment, the first time, and one
+//! that is stopped until it goes on. What would be typed uncounted, its client would send again.
 
 use std::io;
 use std::num::NonZeroU64;
 use std::os::fd::{AsFd, OwnedFd};
-use std::time::Duration;
 
 use bytes::{Buf as _, Bytes};
 use greenroom_proto::ToHolder;
 use greenroom_pty::{Tally, Typist};
-use tokio::time::Instant;
 
 use super::Session;
 use crate::{Counted, Event, SubscriptionId};
@@ -24,9 +23,6 @@ use crate::{Counted, Event, SubscriptionId};
 /// How much is typed before a client is told: it need not keep more than a few of these, and hears nothing
 /// of single keys.
 const STEP: u64 = 64 << 10;
-
-/// How long a holder may take to answer. One that was stopped must not keep anybody from typing.
-const PATIENCE: Duration = Duration::from_millis(500);
 
 /// How many descriptors a tally is.
 pub(super) const DESCRIPTORS: usize = 3;
@@ -44,8 +40,8 @@ pub(super) struct Tallies {
 enum State {
     /// Nobody needed it yet.
     Unasked,
-    /// The holder was asked; until when it may answer.
-    Asked(Instant),
+    /// The holder was asked.
+    Asked,
     Counts(Tally),
     /// It is not to be had.
     Never,
@@ -56,6 +52,8 @@ enum State {
 struct Here {
     counted: Counted,
     typist: Option<Typist>,
+    /// There are too many, and it has to be told.
+    uncounted: bool,
     told: u64,
 }
 
@@ -68,7 +66,7 @@ impl Tallies {
 
     /// Whether nothing can be typed before the holder has answered.
     pub(super) fn is_awaited(&self) -> bool {
-        matches!(self.state, State::Asked(_))
+        matches!(self.state, State::Asked)
     }
 
     /// Whether all that was begun was taken by the terminal.
@@ -83,9 +81,8 @@ impl Tallies {
         token: Option<NonZeroU64>,
         bytes: &mut Bytes,
     ) -> io::Result<()> {
-        let here = token.and_then(|token| self.here.iter().find(|it| it.counted.token == token));
-        let (Some(typist), State::Counts(tally)) = (here.and_then(|it| it.typist), &mut self.state)
-        else {
+        let typist = token.and_then(|token| self.typist(token));
+        let (Some(typist), State::Counts(tally)) = (typist, &mut self.state) else {
             let taken = rustix::io::write(terminal, bytes)?;
             bytes.advance(taken);
             return Ok(());
@@ -103,6 +100,23 @@ impl Tallies {
         tally.pass_on(terminal)
     }
 
+    /// The count of a client, which has one from when it first types.
+    fn typist(&mut self, token: NonZeroU64) -> Option<Typist> {
+        let State::Counts(tally) = &self.state else { return None };
+        let index = self.here.iter().position(|it| it.counted.token == token)?;
+        if self.here[index].typist.is_none() && !self.here[index].uncounted {
+            let is_here = |other| {
+                let mut typing = self.here.iter().filter(|it| it.typist.is_some());
+                typing.any(|it| it.counted.token.get() == other)
+            };
+            let typist = tally.typist(token.get(), is_here);
+            let here = &mut self.here[index];
+            (here.typist, here.uncounted) = (typist, typist.is_none());
+            self.news |= typist.is_none();
+        }
+        self.here[index].typist
+    }
+
     fn write_uncounted(&mut self, terminal: impl AsFd, bytes: &mut Bytes) -> io::Result<()> {
         self.never();
         let taken = rustix::io::write(terminal, bytes)?;
@@ -112,6 +126,9 @@ impl Tallies {
 
     /// Nothing is counted any more.
     fn never(&mut self) {
+        if let State::Counts(tally) = &self.state {
+            tally.lose_count();
+        }
         (self.state, self.news) = (State::Never, true);
     }
 
@@ -143,6 +160,8 @@ impl Tallies {
         }
         match &self.state {
             State::Counts(tally) => {
+                let uncounted = self.here.iter().filter(|it| it.uncounted);
+                news.extend(uncounted.map(|it| (it.counted.token, None)));
                 for here in &mut self.here {
                     let Some(typed) = here.typist.map(|it| tally.typed(it)) else { continue };
                     if typed >= here.told + STEP {
@@ -154,7 +173,7 @@ impl Tallies {
             State::Never => {
                 news = self.here.drain(..).map(|it| (it.counted.token, None)).collect();
             }
-            State::Unasked | State::Asked(_) => {}
+            State::Unasked | State::Asked => {}
         }
         news
     }
@@ -162,30 +181,31 @@ impl Tallies {
     /// Notes that a client is here, and says how much of what it sent before was taken, if it wants to know
     /// and that is known by now.
     fn come(&mut self, counted: Counted) -> Option<(NonZeroU64, Option<u64>)> {
-        self.here.push(Here { counted, typist: None, told: 0 });
+        self.here.push(Here { counted, typist: None, uncounted: false, told: 0 });
         match self.state {
             State::Counts(_) => self.count(self.here.len() - 1),
             State::Never => {
                 self.here.pop();
                 Some((counted.token, None))
             }
-            State::Unasked | State::Asked(_) => None,
+            State::Unasked | State::Asked => None,
         }
     }
 
-    /// Begins to count what a client types, or goes on with it.
+    /// Goes on counting what a client types that has typed before.
     fn count(&mut self, index: usize) -> Option<(NonZeroU64, Option<u64>)> {
         let State::Counts(tally) = &self.state else { return None };
         let Counted { token, before } = self.here[index].counted;
-        let knows = tally.knows(token.get());
-        let is_here = |other| self.here.iter().any(|it| it.counted.token.get() == other);
+        if !before {
+            return None;
+        }
         // Of somebody who was forgotten nobody knows what came before: counting would begin at the wrong end.
-        let counts = knows || !before;
-        let typist = counts.then(|| tally.typist(token.get(), is_here)).flatten();
+        let known = tally.knows(token.get());
+        let typist = known.then(|| self.typist(token)).flatten();
+        let State::Counts(tally) = &self.state else { return None };
         let typed = typist.map(|it| tally.typed(it));
-        let here = &mut self.here[index];
-        (here.typist, here.told) = (typist, typed.unwrap_or(0));
-        (before || typist.is_none()).then_some((token, typed))
+        self.here[index].told = typed.unwrap_or(0);
+        Some((token, typed))
     }
 
     fn leave(&mut self, token: NonZeroU64) {
@@ -233,10 +253,15 @@ impl Session {
         }
     }
 
+    /// Whether the holder is to be heard though somebody does not keep up: others cannot type before.
+    pub(super) fn awaits_tally(&self) -> bool {
+        self.keyboard.tallies.is_awaited()
+    }
+
     /// Asks the holder for the tally, once.
     pub(super) fn want_tally(&mut self) {
         if matches!(self.keyboard.tallies.state, State::Unasked) {
-            self.keyboard.tallies.state = State::Asked(Instant::now() + PATIENCE);
+            self.keyboard.tallies.state = State::Asked;
             self.link.say(&ToHolder::Tally);
         }
     }
@@ -248,22 +273,14 @@ impl Session {
         }
     }
 
-    /// When the tally is given up.
-    pub(super) fn tally_due(&self) -> Option<Instant> {
-        match self.keyboard.tallies.state {
-            State::Asked(until) => Some(until),
-            State::Unasked | State::Counts(_) | State::Never => None,
-        }
-    }
-
     /// The holder gave the tally, or said that it has none.
     pub(super) fn tallied(&mut self, descriptors: Vec<OwnedFd>) {
-        if !matches!(self.keyboard.tallies.state, State::Unasked | State::Asked(_)) {
+        if !matches!(self.keyboard.tallies.state, State::Unasked | State::Asked) {
             return;
         }
         let tally = <[OwnedFd; DESCRIPTORS]>::try_from(descriptors)
             .map_err(|_| io::Error::from(io::ErrorKind::NotFound))
-            .and_then(Tally::new);
+            .and_then(|descriptors| Tally::new(descriptors, self.keyboard.terminal()));
         let state = match tally {
             Ok(tally) => State::Counts(tally),
             Err(error) => {
@@ -274,12 +291,8 @@ impl Session {
         self.has_tally(state);
     }
 
-    /// Does what is due: a holder that does not answer is not waited for.
-    pub(super) fn mind_tally(&mut self, now: Instant) {
-        if self.tally_due().is_some_and(|due| now >= due) {
-            tracing::warn!(session = %self.description.id, "a holder does not answer: what clients type is not counted");
-            self.has_tally(State::Never);
-        }
+    /// Tells who has to know what was taken.
+    pub(super) fn tell_tally(&mut self) {
         let news = self.keyboard.tallies.news();
         self.tell_taken(news);
     }

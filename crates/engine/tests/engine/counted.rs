@@ -3,8 +3,8 @@
 use std::num::NonZeroU64;
 
 use bytes::Bytes;
-use greenroom_engine::{Attach, Counted, Event, Subscription};
-use greenroom_proto::ToHolder;
+use greenroom_engine::{Attach, Counted, Event, Lag, Subscription};
+use greenroom_proto::{FromHolder, ToHolder};
 use greenroom_pty::Tally;
 
 use crate::fake::{Begin, ID, World, next, size};
@@ -91,9 +91,26 @@ async fn the_next_daemon_knows_and_one_client_is_not_another() {
 }
 
 #[tokio::test]
+async fn somebody_who_does_not_read_keeps_nobody_from_typing() {
+    let made = Tally::make().unwrap();
+    let mut world = counting().await;
+    let slow = Attach { lag: Lag::Block, ..Attach::default() };
+    let _slow = world.engine.attach(&world.caller, ID, slow).await.unwrap();
+    let seen = world.engine.attach(&world.caller, ID, attach(5, false)).await.unwrap();
+    // More than the way to a client holds: the holder is not heard any more.
+    (0..3).for_each(|_| world.prints(bytes(40_000)));
+    types(&world, &seen, Bytes::from_static(b"x"));
+    world.hears(|it| matches!(it, ToHolder::Tally).then_some(())).await;
+    world.gives_tally(&made);
+    assert_eq!(world.typed().await, "x");
+}
+
+#[tokio::test]
 async fn of_who_was_forgotten_nobody_knows() {
     let made = Tally::make().unwrap();
-    let before = Tally::new(made.each_ref().map(|it| it.try_clone().unwrap())).unwrap();
+    let (terminal, _slave) = greenroom_pty::open(size()).unwrap();
+    let made_again = made.each_ref().map(|it| it.try_clone().unwrap());
+    let before = Tally::new(made_again, std::os::fd::AsFd::as_fd(&terminal)).unwrap();
     assert!((1000..2000).all(|other| before.typist(other, |_| false).is_some()));
     let mut world = counting().await;
     world.gives_tally(&made);
@@ -104,11 +121,16 @@ async fn of_who_was_forgotten_nobody_knows() {
 }
 
 #[tokio::test]
-async fn a_holder_that_cannot_count_or_does_not_answer_keeps_nobody_from_typing() {
+async fn a_holder_that_cannot_count_keeps_nobody_from_typing() {
     for tallies in [false, true] {
         let mut world = World::begin(Begin { tallies, ..Begin::default() }).await;
         let mut seen = world.engine.attach(&world.caller, ID, attach(5, false)).await.unwrap();
         types(&world, &seen, Bytes::from_static(b"x"));
+        if tallies {
+            // It has no memory for it.
+            world.hears(|it| matches!(it, ToHolder::Tally).then_some(())).await;
+            world.say(&FromHolder::Tally { given: false });
+        }
         assert_eq!(world.typed().await, "x");
         assert_eq!(taken(&mut seen).await, None, "{tallies}");
     }

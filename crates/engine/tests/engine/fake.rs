@@ -176,7 +176,7 @@ impl World {
     /// The holder gives what typing is counted with.
     pub(crate) fn gives_tally(&mut self, tally: &[std::os::fd::OwnedFd; 3]) {
         let mut bytes = Vec::new();
-        FromHolder::Tally.encode(&mut bytes);
+        FromHolder::Tally { given: true }.encode(&mut bytes);
         let descriptors = tally.each_ref().map(std::os::fd::AsFd::as_fd);
         greenroom_pty::send_with_fds(&self.holder, &bytes, &descriptors).unwrap();
     }

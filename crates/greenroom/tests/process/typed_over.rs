@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
+use greenroom_client::{AttachOptions, Stream};
 use greenroom_testkit::{
     Daemon, Home, Lines, Signal, count, create, eventually, eventually_some, line,
 };
@@ -130,5 +131,28 @@ fn a_paste_into_an_attached_session_survives_the_daemon() {
     });
     terminal.press(b"\x04");
     terminal.end();
+    assert_arrived(&home, LINES);
+}
+
+#[test]
+fn what_was_typed_before_leaving_is_typed() {
+    // More than a daemon has room for: some of it waits in front of the session.
+    const LINES: u64 = 30_000;
+    let home = home();
+    let _daemon = home.start();
+    let mut connection = home.connect();
+    create(&mut connection, "reader", &reader(&home));
+    wait_for_text(&mut connection, "reader", "ready");
+    let options = AttachOptions { counts: true, ..AttachOptions::default() };
+    let mut stream = Stream::attach(&mut connection, "reader", options).unwrap();
+    let all = typed(LINES);
+    for piece in all.chunks(64 << 10) {
+        stream.send_input(&mut connection, piece).unwrap();
+    }
+    lets_it_read(&home);
+    stream.detach(&mut connection).unwrap();
+    eventually("all of it arrives", || {
+        fs::metadata(got(&home)).is_ok_and(|it| it.len() >= all.len() as u64)
+    });
     assert_arrived(&home, LINES);
 }

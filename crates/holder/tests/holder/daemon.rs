@@ -194,12 +194,13 @@ impl Daemon {
         greenroom_pty::Tap::new(terminal, descriptors).unwrap()
     }
 
-    /// Waits for the tally; what was printed before is dropped.
+    /// Asks for the tally and waits for it; what was printed before is dropped.
     #[track_caller]
     pub(crate) fn tally(&mut self) -> greenroom_pty::Tally {
-        while self.next("the tally") != Some(FromHolder::Tally) {}
+        self.send(&ToHolder::Tally);
+        while self.next("the tally") != Some(FromHolder::Tally { given: true }) {}
         let descriptors: [OwnedFd; 3] = std::mem::take(&mut self.descriptors).try_into().unwrap();
-        greenroom_pty::Tally::new(descriptors).unwrap()
+        greenroom_pty::Tally::new(descriptors, self.terminal()).unwrap()
     }
 
     /// The terminal's size.
@@ -280,7 +281,7 @@ impl Daemon {
                 None
             }
             Some(FromHolder::Ended(status)) => Some(status),
-            Some(FromHolder::Tap | FromHolder::Tally) => None,
+            Some(FromHolder::Tap | FromHolder::Tally { .. }) => None,
             other => panic!("no output: {other:?}"),
         }
     }
