@@ -147,7 +147,10 @@ impl Stream {
     /// # Errors
     /// The daemon's no, a lost connection.
     pub fn redraw(&mut self, connection: &mut Connection) -> Result<(), Error> {
-        connection.tell("session.detach", &json!({"streamId": self.id}))?;
+        // Who types under a name of its own leaves the old stream by coming again.
+        if !self.counts {
+            connection.tell("session.detach", &json!({"streamId": self.id}))?;
+        }
         let params = params(&self.target, &self.options, None, self.counted());
         let answer = connection.call("session.attach", &params)?;
         self.id = text(&answer, "streamId")?;
