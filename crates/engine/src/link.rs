@@ -125,7 +125,11 @@ impl Link {
                 };
             }
             self.ready(true).await?;
-            self.flush()?;
+            match self.flush() {
+                // It may have said why it went.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.out.clear(),
+                other => other?,
+            }
             let mut buffer = [0; FIRST_READ];
             let (stream, descriptors) = (&self.stream, &mut self.descriptors);
             let read = stream.try_io(Interest::READABLE, || {
