@@ -83,9 +83,7 @@ impl Tallies {
     ) -> io::Result<()> {
         let typist = token.and_then(|token| self.typist(token));
         let (Some(typist), State::Counts(tally)) = (typist, &mut self.state) else {
-            let taken = rustix::io::write(terminal, bytes)?;
-            bytes.advance(taken);
-            return Ok(());
+            return write_uncounted(terminal, bytes);
         };
         self.news = true;
         tally.pass_on(terminal.as_fd())?;
@@ -93,7 +91,10 @@ impl Tallies {
             match tally.put(typist, bytes) {
                 Ok(put) => bytes.advance(put),
                 // What cannot be counted is typed all the same.
-                Err(_) => return self.write_uncounted(terminal, bytes),
+                Err(_) => {
+                    self.never();
+                    return write_uncounted(terminal, bytes);
+                }
             }
         }
         let State::Counts(tally) = &mut self.state else { return Ok(()) };
@@ -115,13 +116,6 @@ impl Tallies {
             self.news |= typist.is_none();
         }
         self.here[index].typist
-    }
-
-    fn write_uncounted(&mut self, terminal: impl AsFd, bytes: &mut Bytes) -> io::Result<()> {
-        self.never();
-        let taken = rustix::io::write(terminal, bytes)?;
-        bytes.advance(taken);
-        Ok(())
     }
 
     /// Nothing is counted any more.
@@ -211,6 +205,13 @@ impl Tallies {
     fn leave(&mut self, token: NonZeroU64) {
         self.here.retain(|it| it.counted.token != token);
     }
+}
+
+/// Types as much as the terminal takes.
+fn write_uncounted(terminal: impl AsFd, bytes: &mut Bytes) -> io::Result<()> {
+    let taken = rustix::io::write(terminal, bytes)?;
+    bytes.advance(taken);
+    Ok(())
 }
 
 impl Session {
