@@ -11,6 +11,7 @@
 
 mod absent;
 mod ahead;
+mod audience;
 mod end;
 mod flood;
 mod keyboard;
