@@ -76,7 +76,10 @@ impl Session {
     pub fn from_wire(value: &Value) -> Session {
         let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
         let side = |key: &str| value[key].as_u64().and_then(|it| u16::try_from(it).ok());
-        let process = |key: &str| value[key].as_u64().and_then(|it| u32::try_from(it).ok());
+        // A session that ended has none, which carryOn's clients want to read as a number.
+        let process = |key: &str| {
+            value[key].as_u64().and_then(|it| u32::try_from(it).ok()).filter(|it| *it != 0)
+        };
         let size = side("cols").zip(side("rows")).and_then(|(cols, rows)| Size::new(cols, rows));
         let state = match value["state"].as_str() {
             Some("ended") => State::Ended,

@@ -224,6 +224,8 @@ impl Engine {
     ) -> Result<String, Error> {
         caller.may_manage()?;
         check_name(&name)?;
+        // That it has ended is said first, whatever its name would be.
+        self.living(id)?;
         // Nobody else may have it before the session does.
         let _claim = self.house.claim(id, &name, unique)?;
         self.audit(caller, "rename", Some(id));

@@ -61,15 +61,29 @@ impl Config {
 
 fn reload(context: &Context<'_>) -> Result<Exit> {
     let answer = context.connect_to_running()?.call("config.reload", &json!({}));
-    let answer = answer.map_err(|error| match error.kind() {
+    let answer = match answer {
         // The request has no parameters: it is the file that makes no sense, as `check` would say.
-        ErrorKind::Invalid => mistaken(error.to_string()),
-        _ => error.into(),
-    })?;
+        Err(error) if error.kind() == ErrorKind::Invalid => {
+            return Err(told(context, &error.to_string())?);
+        }
+        answer => answer?,
+    };
     if context.output.is_json() {
         context.output.value(&answer)?;
     }
     Ok(Exit::OK)
+}
+
+/// What the daemon says is wrong, a mistake a line.
+fn told(context: &Context<'_>, text: &str) -> Result<Failure> {
+    let count = text.lines().count();
+    if context.output.is_json() || count < 2 {
+        return Ok(mistaken(text.to_owned()));
+    }
+    for mistake in text.lines() {
+        context.output.line(&plain(mistake.trim_start()))?;
+    }
+    Ok(mistaken(format!("the configuration has {count} mistakes")))
 }
 
 /// A configuration with mistakes, whoever found them.
@@ -79,10 +93,16 @@ fn mistaken(message: String) -> Failure {
 }
 
 fn check(context: &Context<'_>, file: Option<PathBuf>) -> Result<Exit> {
+    let is_named = file.is_some();
     let path = match file {
         Some(file) => file,
         None => context.paths()?.config,
     };
+    let is_there = path.try_exists().unwrap_or(true);
+    if is_named && !is_there {
+        let message = format!("there is no file `{}`", path.display());
+        return Err(Failure::new(FailureKind::System, message));
+    }
     let problems = context.host.check_config(&path)?;
     if context.output.is_json() {
         let ok = problems.is_empty();
@@ -90,7 +110,9 @@ fn check(context: &Context<'_>, file: Option<PathBuf>) -> Result<Exit> {
         return Ok(if ok { Exit::OK } else { Exit::FAILED });
     }
     if problems.is_empty() {
-        context.output.line(&format!("{}: no mistakes", path.display()))?;
+        let found =
+            if is_there { "no mistakes" } else { "not there, so every key has its default" };
+        context.output.line(&format!("{}: {found}", path.display()))?;
         return Ok(Exit::OK);
     }
     for problem in &problems {

@@ -67,6 +67,34 @@ fn what_is_in_the_way_is_no_mistake_of_who_asks() {
     check(&home, "daemon restart", 1);
 }
 
+/// What a command says, on either way.
+fn said(home: &Home, line: &str) -> String {
+    let output = home.command(line.split(' ')).output().unwrap();
+    [output.stdout, output.stderr].map(|it| String::from_utf8_lossy(&it).into_owned()).concat()
+}
+
+#[test]
+fn what_is_said_of_files_and_sessions_is_so() {
+    let home = home();
+    let _daemon = home.start();
+    assert!(said(&home, "config check").contains("every key has its default"));
+    check(&home, "config check /nowhere/config.toml", 1);
+    home.configure("shel = 'sh'\nfoo = 1\n");
+    let reload = said(&home, "config reload");
+    let named = |name: &str| reload.lines().filter(|it| it.contains(name)).count();
+    assert_eq!((named("`shel`"), named("`foo`"), named("2 mistakes")), (1, 1, 1), "{reload}");
+    assert!(!reload.lines().any(|it| it.contains("`shel`") && it.contains("`foo`")), "{reload}");
+    home.configure("");
+
+    check(&home, "new -d -n one -- sleep 1000", 0);
+    check(&home, "new -d -n other -- sleep 1000", 0);
+    assert!(said(&home, "info one").contains(" pid  "));
+    check(&home, "kill one", 0);
+    assert!(!said(&home, "info one").contains(" pid  "));
+    let rename = said(&home, "rename one other");
+    assert!(rename.contains("has ended"), "{rename}");
+}
+
 #[test]
 fn a_daemon_is_not_stopped_for_one_that_would_not_start() {
     let home = home();
