@@ -4,6 +4,9 @@
 //! as the terminal or the shell's line editor shows it again.
 
 mod echo;
+mod keyed;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -12,21 +15,16 @@ use greenroom_screen::{Pos, Position, Screen, Wrap};
 
 pub(crate) use self::echo::Echo;
 use self::echo::Typed;
+use self::keyed::{Keyed, MAX_TYPED, join, size};
 
 /// How many marks a session remembers; a wait asks for one of the last few.
 const MAX_MARKS: usize = 64;
-
-/// How much of what was typed is remembered. A longer echo is recognised by its beginning.
-const MAX_TYPED: usize = 4096;
 
 /// How many prompts a session remembers: a shell's, and those of a few programs in it.
 const MAX_PROMPTS: usize = 8;
 
 /// The longest text that is taken for a prompt.
 const MAX_PROMPT: usize = 256;
-
-/// What goes before and behind text that is pasted, where a program asked for that: no echo shows it.
-const PASTE: [&str; 2] = ["\x1b[200~", "\x1b[201~"];
 
 /// Where a session stood.
 #[derive(Debug, Clone, Copy)]
@@ -45,10 +43,9 @@ pub(crate) struct Mark {
     pos: Pos,
     /// What the screen looked like; not known of a mark that an earlier daemon made.
     position: Option<Position>,
-    /// The lines typed, without controls.
-    typed: Vec<String>,
-    /// What was typed of the first of them before.
-    begun: String,
+    typed: Keyed,
+    /// The lines that were being edited before: what was typed goes on in the last of them.
+    edited: Vec<String>,
     echo: Echo,
     /// What stood before what was typed, at other times.
     prompts: Arc<[String]>,
@@ -83,8 +80,8 @@ impl Mark {
             offset,
             pos,
             position: None,
-            typed: Vec::new(),
-            begun: String::new(),
+            typed: Keyed::default(),
+            edited: Vec::new(),
             echo: Echo::Nobody,
             prompts: Arc::default(),
             is_remembered: false,
@@ -99,13 +96,13 @@ impl Mark {
     /// Then, before `bytes` were typed.
     pub(crate) fn at(standing: Standing, bytes: &[u8], echo: Echo) -> Mark {
         let Standing { offset, pos, position } = standing;
-        let typed = if echo == Echo::Nobody { Vec::new() } else { typed_lines(bytes) };
+        let typed = if echo == Echo::Nobody { Keyed::default() } else { Keyed::from(bytes) };
         Mark { position: Some(position), typed, echo, ..Mark::new(offset, pos) }
     }
 
     /// What the next daemon is to know of it: where it is and whether there is an echo, not what was typed.
     pub(crate) fn to_note(&self) -> String {
-        let echoes = self.is_remembered || !self.typed.is_empty();
+        let echoes = self.is_remembered || !self.typed.lines.is_empty();
         format!("{} {} {} {}", self.offset.0, self.pos.row, self.pos.col, u8::from(echoes))
     }
 
@@ -126,22 +123,21 @@ impl Mark {
         if self.is_remembered {
             return printed.split_once('\n').map_or(String::new(), |it| it.1.to_owned());
         }
-        if text.is_empty() && self.typed.is_empty() {
+        if text.is_empty() && self.typed.lines.is_empty() {
             return printed;
         }
-        let (begun, prompts) = (self.begun.as_str(), &*self.prompts);
-        let typed = Typed { begun, lines: &self.typed, echo: self.echo, prompts };
+        let begun = self.edited.last().map_or("", String::as_str);
+        let (lines, prompts) = (&*self.typed.lines, &*self.prompts);
+        let typed = Typed { begun, lines, echo: self.echo, prompts };
         text.push_str(&typed.without_echo(&printed));
         text
     }
 
-    /// What was typed of the line that is not ended yet.
-    fn unended(&self) -> String {
-        let last = self.typed.last().map_or("", String::as_str);
-        // Behind an Enter another line begins.
-        let begun = if self.typed.len() < 2 { self.begun.as_str() } else { "" };
-        let whole = format!("{begun}{last}");
-        if whole.len() > MAX_TYPED { String::new() } else { whole }
+    /// The lines that are being edited behind it, if that is not too much to be an echo.
+    fn unended(&self) -> Vec<String> {
+        let mut lines = if self.typed.ended == 0 { self.edited.clone() } else { Vec::new() };
+        join(&mut lines, self.typed.lines.iter().skip(self.typed.ended).cloned());
+        if size(&lines) > MAX_TYPED { Vec::new() } else { lines }
     }
 
     /// The rows got other numbers: all that is certain is what the screen shows.
@@ -158,17 +154,33 @@ impl Mark {
         }
     }
 
-    /// Rows above the mark that changed since: programs that draw the whole screen print there.
+    /// Rows above the mark that changed since: programs that draw the whole screen print there. So do
+    /// line editors that draw the lines being edited once more, which is an echo.
     fn changed_above(&self, screen: &Screen) -> String {
         let mut text = String::new();
         let Some(position) = self.position.filter(|_| self.pos.row > screen.top_row()) else {
             return text;
         };
-        for row in screen.diff(position).rows().filter(|row| row.number() < self.pos.row) {
-            text.push_str(&row.text());
+        let changed = screen.diff(position);
+        let rows = changed.rows().map(|row| row.number()).take_while(|row| *row < self.pos.row);
+        let rows: Vec<u64> = rows.collect();
+        let mut edited = self.edited.split_last().map_or(&[][..], |it| it.1);
+        for run in rows.chunk_by(|row, next| row + 1 == *next) {
+            let (Some(&first), Some(&last)) = (run.first(), run.last()) else { continue };
+            let mut lines = screen.text_of(first..last + 1, Wrap::Joined);
+            if last + 1 == self.pos.row && !lines.ends_with('\n') {
+                // The line that was being edited at the mark begins above it.
+                lines = screen.text_between(Pos { row: first, col: 0 }, self.pos, Wrap::Joined);
+                edited = &self.edited;
+            }
+            text.push_str(lines.trim_end_matches('\n'));
             text.push('\n');
         }
-        text
+        if text.is_empty() || edited.is_empty() {
+            return text;
+        }
+        let (echo, prompts) = (Echo::Program, &*self.prompts);
+        Typed { begun: "", lines: edited, echo, prompts }.without_echo(&text)
     }
 }
 
@@ -181,12 +193,12 @@ impl Marks {
             && last.offset == mark.offset
             && !last.is_remembered
         {
-            extend_typed(&mut last.typed, mark.typed);
+            last.typed.extend(mark.typed);
             return;
         }
         let before = place.checked_sub(1).and_then(|it| self.marks.get(it));
         if mark.echo != Echo::Nobody {
-            mark.begun = before.map_or(String::new(), Mark::unended);
+            mark.edited = before.map_or(Vec::new(), Mark::unended);
             self.learn_prompt(&mark, screen);
         }
         self.marks.insert(place, mark);
@@ -197,7 +209,7 @@ impl Marks {
 
     /// Remembers what stands before the place where a line begins to be typed.
     fn learn_prompt(&mut self, mark: &Mark, screen: &Screen) {
-        if !mark.begun.is_empty() {
+        if mark.edited.iter().any(|line| !line.is_empty()) {
             return;
         }
         let begin = Pos { col: 0, ..mark.pos };
@@ -233,147 +245,5 @@ impl Marks {
         for mark in &mut self.marks {
             mark.renumber(screen);
         }
-    }
-}
-
-fn typed_lines(bytes: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_TYPED)]);
-    let text = PASTE.iter().fold(text.into_owned(), |text, it| text.replace(it, ""));
-    let lines = text
-        .split(['\r', '\n'])
-        .map(|line| line.chars().filter(|c| !c.is_control()).collect::<String>());
-    lines.collect()
-}
-
-/// Appends typed lines to typed lines: the first goes on where the last ended. What is too much to
-/// be an echo that somebody waits behind is not remembered.
-fn extend_typed(typed: &mut Vec<String>, more: Vec<String>) {
-    let bytes: usize = typed.iter().map(|line| line.len() + 1).sum();
-    if bytes > MAX_TYPED {
-        return;
-    }
-    let mut more = more.into_iter();
-    if let (Some(last), Some(first)) = (typed.last_mut(), more.next()) {
-        last.push_str(&first);
-    }
-    typed.extend(more);
-}
-
-#[cfg(test)]
-mod tests {
-    use greenroom_screen::Options;
-
-    use super::*;
-
-    /// Prints `before`, types, prints `after`, and wants this to be the output since.
-    #[track_caller]
-    fn check(before: &str, typed: &str, after: &str, expected: &str) {
-        check_typed(before, &[(typed, after)], Echo::Terminal, expected);
-    }
-
-    /// Prints `before`; types and prints by turns; and wants this to be the output since the last was typed.
-    #[track_caller]
-    fn check_typed(before: &str, turns: &[(&str, &str)], echo: Echo, expected: &str) {
-        let mut screen = Screen::new("40x10".parse().unwrap(), Options::default());
-        let mut marks = Marks::default();
-        screen.feed(before.as_bytes());
-        for (typed, after) in turns {
-            marks.add(Mark::now(&screen, typed.as_bytes(), echo), &screen);
-            screen.feed(after.as_bytes());
-        }
-        assert_eq!(marks.find(None).output(&screen).trim_end(), expected);
-    }
-
-    #[test]
-    fn the_echo_is_not_output() {
-        check("$ ", "echo READY\r", "echo READY\r\nREADY\r\n$ ", "\nREADY\n$");
-    }
-
-    #[test]
-    fn an_answer_equal_to_what_was_typed_is_output() {
-        check("", "READY\r", "READY\r\nREADY\r\n", "\nREADY");
-    }
-
-    #[test]
-    fn what_was_typed_too_early_is_echoed_twice() {
-        check("", "echo hi\r", "echo hi\r\n$ echo hi\r\nhi\r\n", "\n$ \nhi");
-    }
-
-    #[test]
-    fn what_was_typed_too_early_is_echoed_twice_however_it_was_typed() {
-        let again = "\r\n$ echo hi\r\nhi\r\n";
-        check_typed(
-            "",
-            &[("echo ", "echo "), ("hi\r", &format!("hi{again}"))],
-            Echo::Terminal,
-            "\n$ \nhi",
-        );
-        check_typed("", &[("echo hi", "echo hi"), ("\r", again)], Echo::Terminal, "\n$ \nhi");
-        // Behind a prompt that looks like nothing, once it is known.
-        let (one, two) = ("true\r\nfish folder ", "echo hi\r\nfish folder echo hi\r\nhi\r\n");
-        let turns = [("true\r", one), ("x\r", "x\r\n"), ("echo hi\r", two)];
-        check_typed("fish folder ", &turns, Echo::Terminal, "\nfish folder \nhi");
-    }
-
-    #[test]
-    fn who_is_answered_with_their_own_words_hears_them() {
-        check("Name: ", "Bob\r", "Bob\r\nHello, Bob\r\n", "\nHello, Bob");
-        check("", "Bob\r", "Bob\r\nhello Bob\r\n", "\nhello Bob");
-        // Without an echo, as in a menu.
-        check_typed("[y/n] ", &[("y", "\r\nYou chose: y\r\n")], Echo::Program, "\nYou chose: y");
-        // What reads keys itself was ready for them.
-        let traced = "echo hi\r\n$ echo hi\r\nhi\r\n";
-        check_typed("$ ", &[("echo hi\r", traced)], Echo::Program, "\n$ echo hi\nhi");
-    }
-
-    #[test]
-    fn several_lines_that_are_pasted_are_an_echo_each() {
-        let (typed, after) =
-            ("\x1b[200~echo one\recho two\r\x1b[201~", "echo one\r\necho two\r\none\r\ntwo");
-        check_typed("$ ", &[(typed, after)], Echo::Program, "\n\none\ntwo");
-    }
-
-    #[test]
-    fn a_password_is_no_beginning_of_a_line() {
-        let mut marks = Marks::default();
-        let mut screen = Screen::new("40x10".parse().unwrap(), Options::default());
-        marks.add(Mark::now(&screen, b"secret", Echo::Nobody), &screen);
-        screen.feed(b"x");
-        marks.add(Mark::now(&screen, b"ls\r", Echo::Terminal), &screen);
-        assert_eq!(marks.find(None).begun, "");
-    }
-
-    #[test]
-    fn what_only_ends_like_the_echo_is_output() {
-        check("ready\r\n", "a\r", "got-a\r\n", "got-a");
-        check("ready\r\n", "y\r", "ready again\r\n", "ready again");
-        check("", "a\r", "abc\r\n", "abc");
-    }
-
-    #[test]
-    fn an_echo_that_wraps_is_recognised() {
-        let long = format!("echo {}", "x".repeat(60));
-        check("$ ", &format!("{long}\r"), &format!("{long}\r\ndone"), "\ndone");
-    }
-
-    #[test]
-    fn what_was_there_before_is_not_output() {
-        check("READY\r\n$ ", "ls\r", "ls\r\nfile\r\n", "\nfile");
-    }
-
-    #[test]
-    fn a_row_drawn_above_the_mark_is_output() {
-        check("one\r\ntwo\r\n> ", "x", "\x1b[1;1HDONE\x1b[3;3H", "DONE");
-    }
-
-    #[test]
-    fn keys_typed_one_by_one_are_one_line() {
-        let mut screen = Screen::new("40x10".parse().unwrap(), Options::default());
-        let mut marks = Marks::default();
-        for key in ["l", "s", "\r"] {
-            marks.add(Mark::now(&screen, key.as_bytes(), Echo::Terminal), &screen);
-        }
-        screen.feed(b"ls\r\nls is here\r\n");
-        assert_eq!(marks.find(None).output(&screen).trim_end(), "\nls is here");
     }
 }

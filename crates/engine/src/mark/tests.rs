@@ -1,0 +1,139 @@
+//! What counts as printed since something was typed.
+
+use greenroom_screen::Options;
+
+use super::*;
+
+/// Prints `before`, types, prints `after`, and wants this to be the output since.
+#[track_caller]
+fn check(before: &str, typed: &str, after: &str, expected: &str) {
+    check_typed(before, &[(typed, after)], Echo::Terminal, expected);
+}
+
+/// Prints `before`; types and prints by turns; and wants this to be the output since the last was typed.
+#[track_caller]
+fn check_typed(before: &str, turns: &[(&str, &str)], echo: Echo, expected: &str) {
+    let mut screen = Screen::new("40x10".parse().unwrap(), Options::default());
+    let mut marks = Marks::default();
+    screen.feed(before.as_bytes());
+    for (typed, after) in turns {
+        marks.add(Mark::now(&screen, typed.as_bytes(), echo), &screen);
+        screen.feed(after.as_bytes());
+    }
+    assert_eq!(marks.find(None).output(&screen).trim_end(), expected);
+}
+
+#[test]
+fn the_echo_is_not_output() {
+    check("$ ", "echo READY\r", "echo READY\r\nREADY\r\n$ ", "\nREADY\n$");
+}
+
+#[test]
+fn an_answer_equal_to_what_was_typed_is_output() {
+    check("", "READY\r", "READY\r\nREADY\r\n", "\nREADY");
+}
+
+#[test]
+fn what_was_typed_too_early_is_echoed_twice() {
+    check("", "echo hi\r", "echo hi\r\n$ echo hi\r\nhi\r\n", "\n$ \nhi");
+}
+
+#[test]
+fn what_was_typed_too_early_is_echoed_twice_however_it_was_typed() {
+    let again = "\r\n$ echo hi\r\nhi\r\n";
+    check_typed(
+        "",
+        &[("echo ", "echo "), ("hi\r", &format!("hi{again}"))],
+        Echo::Terminal,
+        "\n$ \nhi",
+    );
+    check_typed("", &[("echo hi", "echo hi"), ("\r", again)], Echo::Terminal, "\n$ \nhi");
+    // Behind a prompt that looks like nothing, once it is known.
+    let (one, two) = ("true\r\nfish folder ", "echo hi\r\nfish folder echo hi\r\nhi\r\n");
+    let turns = [("true\r", one), ("x\r", "x\r\n"), ("echo hi\r", two)];
+    check_typed("fish folder ", &turns, Echo::Terminal, "\nfish folder \nhi");
+}
+
+#[test]
+fn who_is_answered_with_their_own_words_hears_them() {
+    check("Name: ", "Bob\r", "Bob\r\nHello, Bob\r\n", "\nHello, Bob");
+    check("", "Bob\r", "Bob\r\nhello Bob\r\n", "\nhello Bob");
+    // Without an echo, as in a menu.
+    check_typed("[y/n] ", &[("y", "\r\nYou chose: y\r\n")], Echo::Program, "\nYou chose: y");
+    // What reads keys itself was ready for them.
+    let traced = "echo hi\r\n$ echo hi\r\nhi\r\n";
+    check_typed("$ ", &[("echo hi\r", traced)], Echo::Program, "\n$ echo hi\nhi");
+}
+
+#[test]
+fn several_lines_that_are_pasted_are_an_echo_each() {
+    let (typed, after) =
+        ("\x1b[200~echo one\recho two\r\x1b[201~", "echo one\r\necho two\r\none\r\ntwo");
+    check_typed("$ ", &[(typed, after)], Echo::Program, "\n\none\ntwo");
+}
+
+#[test]
+fn lines_that_were_pasted_are_an_echo_also_when_they_are_drawn_again() {
+    // As bash shows them: highlighted, and as they are once Enter is pressed.
+    let paste = "\x1b[200~echo one\necho two\necho three\x1b[201~";
+    let shown = "\x1b[7mecho one\x1b[27m\r\n\x1b[7mecho two\x1b[27m\r\n\x1b[7mecho three\x1b[27m";
+    let again = "\x1b[A\x1b[A\r\x1b[2Cecho one\r\necho two\r\necho three\r\n";
+    let entered = format!("{again}one\r\ntwo\r\nthree\r\n");
+    let expected = "$ \n\n\none\ntwo\nthree";
+    check_typed("$ ", &[(paste, shown), ("\r", &entered)], Echo::Program, expected);
+    // Also with more typed behind them, and with an answer that is one of the lines.
+    let entered = format!("{again}echo one\r\n");
+    let turns = [(paste, shown), (" ", " "), ("x", "x"), ("\r", entered.as_str())];
+    check_typed("$ ", &turns, Echo::Program, "$ \n\n\necho one");
+}
+
+#[test]
+fn a_long_line_is_an_echo_also_when_it_is_drawn_again() {
+    let long = format!("echo {}", "x".repeat(60));
+    let entered = format!("\x1b[A\r\x1b[2C{long}\r\ndone\r\n");
+    check_typed("$ ", &[(&long, &long), ("\r", &entered)], Echo::Program, "$ \n\ndone");
+}
+
+#[test]
+fn a_password_is_no_beginning_of_a_line() {
+    let mut marks = Marks::default();
+    let mut screen = Screen::new("40x10".parse().unwrap(), Options::default());
+    marks.add(Mark::now(&screen, b"secret", Echo::Nobody), &screen);
+    screen.feed(b"x");
+    marks.add(Mark::now(&screen, b"ls\r", Echo::Terminal), &screen);
+    assert_eq!(marks.find(None).edited, [""; 0]);
+}
+
+#[test]
+fn what_only_ends_like_the_echo_is_output() {
+    check("ready\r\n", "a\r", "got-a\r\n", "got-a");
+    check("ready\r\n", "y\r", "ready again\r\n", "ready again");
+    check("", "a\r", "abc\r\n", "abc");
+}
+
+#[test]
+fn an_echo_that_wraps_is_recognised() {
+    let long = format!("echo {}", "x".repeat(60));
+    check("$ ", &format!("{long}\r"), &format!("{long}\r\ndone"), "\ndone");
+}
+
+#[test]
+fn what_was_there_before_is_not_output() {
+    check("READY\r\n$ ", "ls\r", "ls\r\nfile\r\n", "\nfile");
+}
+
+#[test]
+fn a_row_drawn_above_the_mark_is_output() {
+    check("one\r\ntwo\r\n> ", "x", "\x1b[1;1HDONE\x1b[3;3H", "DONE");
+}
+
+#[test]
+fn keys_typed_one_by_one_are_one_line() {
+    let mut screen = Screen::new("40x10".parse().unwrap(), Options::default());
+    let mut marks = Marks::default();
+    for key in ["l", "s", "\r"] {
+        marks.add(Mark::now(&screen, key.as_bytes(), Echo::Terminal), &screen);
+    }
+    screen.feed(b"ls\r\nls is here\r\n");
+    assert_eq!(marks.find(None).output(&screen).trim_end(), "\nls is here");
+}
