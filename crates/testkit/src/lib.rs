@@ -25,6 +25,8 @@ mod transcript;
 mod wait;
 mod wire;
 
+use std::time::Duration;
+
 pub use daemon::Daemon;
 pub use home::{HOLDER, Home, IDENTITY_KIND, PTYWRIGHT, SOCKET, create, session_list};
 pub use leftovers::leftovers;
@@ -43,4 +45,14 @@ pub const FULL: &str = "GREENROOM_FULL";
 #[must_use]
 pub fn count(suite: usize, full: usize) -> usize {
     if std::env::var_os(FULL).is_some_and(|it| it != "0") { full } else { suite }
+}
+
+/// The variable that says for how many minutes everything is disturbed at once.
+pub const SOAK: &str = "GREENROOM_SOAK_MINUTES";
+
+/// For how long everything is to be disturbed at once, if somebody asked for more than the suite's rounds.
+#[must_use]
+pub fn soak() -> Duration {
+    let minutes = std::env::var(SOAK).ok().and_then(|it| it.parse().ok());
+    Duration::from_secs(60 * minutes.unwrap_or(0))
 }

@@ -6,15 +6,13 @@ use std::os::unix::net::UnixListener;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use greenroom_client::{AttachOptions, Connection, Ended, Event, Lag, Stream};
+use greenroom_client::{AttachOptions, Connection, Ended, Event, Stream};
 use greenroom_model::{ExitStatus, Offset, Size};
 use greenroom_screen::{Options, Screen};
-use greenroom_testkit::{
-    Daemon, Home, LINE, Lines, Signal, count, create, eventually_ok, eventually_some, line,
-    next_event,
-};
+use greenroom_testkit::{Daemon, LINE, Signal, count, create, eventually_some, line, next_event};
 use serde_json::{Value, json};
 
+use crate::reader::Reader;
 use crate::support::{call, enter, home, screen, wait_for_end, wait_for_text};
 
 /// How long a client may wait for its stream from the next daemon. A build that is not optimised
@@ -32,59 +30,6 @@ fn printer(lines: u64) -> String {
 /// As [`printer`], but it ends only after another Enter.
 fn patient_printer(lines: u64) -> String {
     format!("{}; read end", printer(lines))
-}
-
-/// Attached to the printer, through as many daemons as it takes.
-struct Reader<'a> {
-    home: &'a Home,
-    connection: Connection,
-    stream: Stream,
-    lines: Lines,
-    redraws: usize,
-    /// Whether the printer said that it is done.
-    is_done: bool,
-    /// The longest time from a lost connection to the next stream.
-    slowest: Duration,
-}
-
-impl<'a> Reader<'a> {
-    fn attach(home: &'a Home, session: &str) -> Reader<'a> {
-        let mut connection = home.connect();
-        let size = Some(Size::DEFAULT);
-        let options = AttachOptions { size, lag: Lag::Block, ..AttachOptions::default() };
-        let stream = Stream::attach(&mut connection, session, options).unwrap();
-        let (lines, slowest) = (Lines::default(), Duration::ZERO);
-        Reader { home, connection, stream, lines, redraws: 0, is_done: false, slowest }
-    }
-
-    /// Takes one event; false when the connection is lost.
-    fn take(&mut self) -> bool {
-        let (offset, line) = (self.stream.offset(), self.lines.count());
-        let what = format!("the printer's output from {offset} on, after line {line}");
-        let Some(event) = next_event(&mut self.connection, &what) else { return false };
-        if !self.stream.note(&event) {
-            return true;
-        }
-        match event {
-            Event::Output { bytes, .. } => {
-                self.lines.feed(&bytes);
-                // Behind the last line, in however many pieces it comes.
-                self.is_done = self.lines.begun() == b"done";
-            }
-            Event::Redraw { .. } => self.redraws += 1,
-            _ => {}
-        }
-        true
-    }
-
-    fn reconnect(&mut self) {
-        let begin = Instant::now();
-        eventually_ok("the stream goes on", || {
-            self.connection = self.home.try_connect()?;
-            self.stream.resume(&mut self.connection)
-        });
-        self.slowest = self.slowest.max(begin.elapsed());
-    }
 }
 
 /// What the screen of the printer must be at its end.

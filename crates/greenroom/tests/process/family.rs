@@ -97,7 +97,8 @@ fn a_kill_ends_everything_that_came_of_a_session() {
     });
 }
 
-fn cycle(connection: &mut Connection, round: usize) {
+/// A session that is made, ends and is forgotten.
+pub(crate) fn cycle(connection: &mut Connection, round: usize) {
     let name = format!("round-{round}");
     create(connection, &name, "echo round; exit 3");
     let info = wait_for_end(connection, &name);

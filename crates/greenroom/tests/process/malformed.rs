@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::{Random, SERVED, home, mutated, wait_for_text};
 
 /// Frames that make sense, none of which ends a session or the daemon.
-fn valid() -> Vec<Vec<u8>> {
+pub(crate) fn valid() -> Vec<Vec<u8>> {
     let call = |method: &str, params: Value| {
         encode(kind::JSON_RPC, "", &rpc::request(7, method, &params)).unwrap()
     };

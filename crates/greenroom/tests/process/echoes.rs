@@ -1,0 +1,66 @@
+//! Waits beside real shells: what they show of what was typed is no answer to it.
+
+use greenroom_client::{Connection, ErrorKind};
+use greenroom_testkit::count;
+use serde_json::{Value, json};
+
+use crate::support::{call, enter, home};
+
+/// How long nothing must come for it to be certain that nothing does, in milliseconds.
+const NOTHING_MS: u64 = 200;
+
+/// Shells that edit lines by themselves, without the files of who runs the test.
+const SHELLS: [&[&str]; 2] = [&["bash", "--norc", "--noprofile"], &["zsh", "-f"]];
+
+fn wait(connection: &mut Connection, wanted: &Value, timeout_ms: u64) -> bool {
+    let params = json!({"sessionId": "shell", "for": wanted, "timeoutMs": timeout_ms});
+    match connection.call("session.wait", &params) {
+        Ok(_) => true,
+        Err(error) if error.kind() == ErrorKind::Timeout => false,
+        Err(error) => panic!("waiting for {wanted}: {error}"),
+    }
+}
+
+/// Lines are pasted, of which the first one's command prints `after-…` a moment after Enter.
+fn paste(shell: &[&str]) {
+    let home = home();
+    let _daemon = home.start();
+    let mut connection = home.connect();
+    let made = json!({"name": "shell", "argv": shell, "cols": 80, "rows": 24,
+        "env": {"PS1": "shell> ", "HOME": home.path()}});
+    call(&mut connection, "session.create", made);
+    let ready =
+        json!({"sessionId": "shell", "for": {"text": "shell>"}, "after": 0, "timeoutMs": 25_000});
+    call(&mut connection, "session.wait", ready);
+    for round in 0..count(3, 30) {
+        // Enough to be drawn in several rows, and to wrap.
+        let long = "x".repeat(100);
+        let text = format!(
+            "read go; echo after-$go-{round}\necho second-{round} {long}\necho third-{round}"
+        );
+        let paste = json!({"sessionId": "shell", "text": text, "paste": true});
+        call(&mut connection, "session.send", paste);
+        let shown = json!({"text": format!("echo third-{round}"), "in": "screen"});
+        let shown = json!({"sessionId": "shell", "for": shown, "after": 0, "timeoutMs": 25_000});
+        call(&mut connection, "session.wait", shown);
+        enter(&mut connection, "shell");
+        // The shell draws the lines once more, without the colours of a paste, and waits.
+        for echo in [format!("second-{round}"), format!("third-{round}"), "echo after".to_owned()] {
+            let is_answer = wait(&mut connection, &json!({"text": echo}), NOTHING_MS);
+            assert!(!is_answer, "{shell:?}, round {round}: `{echo}` is an echo");
+        }
+        let offset =
+            call(&mut connection, "session.send", json!({"sessionId": "shell", "text": "now\n"}));
+        let wanted = json!({"all": [{"text": format!("after-now-{round}")},
+            {"text": format!("third-{round}")}]});
+        let answer = json!({"sessionId": "shell", "for": wanted, "after": offset["offset"], "timeoutMs": 25_000});
+        call(&mut connection, "session.wait", answer);
+        let rest = json!({"sessionId": "shell", "for": {"idle": 50}, "timeoutMs": 25_000});
+        call(&mut connection, "session.wait", rest);
+    }
+}
+
+#[test]
+fn what_a_shell_draws_again_of_a_paste_is_no_answer() {
+    SHELLS.into_iter().for_each(paste);
+}
