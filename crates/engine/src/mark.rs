@@ -14,7 +14,7 @@ use greenroom_model::Offset;
 use greenroom_screen::{Pos, Position, Screen, Wrap};
 
 pub(crate) use self::echo::Echo;
-use self::echo::Typed;
+use self::echo::{At, Typed};
 use self::keyed::{Keyed, MAX_TYPED, join, size};
 
 /// How many marks a session remembers; a wait asks for one of the last few.
@@ -43,6 +43,9 @@ pub(crate) struct Mark {
     pos: Pos,
     /// What the screen looked like; not known of a mark that an earlier daemon made.
     position: Option<Position>,
+    /// What stood before it in its row, without the blanks behind that; not known if that row is gone.
+    before: Option<String>,
+    /// What was typed at it, and behind it.
     typed: Keyed,
     /// The lines that were being edited before: what was typed goes on in the last of them.
     edited: Vec<String>,
@@ -80,6 +83,7 @@ impl Mark {
             offset,
             pos,
             position: None,
+            before: None,
             typed: Keyed::default(),
             edited: Vec::new(),
             echo: Echo::Nobody,
@@ -118,19 +122,64 @@ impl Mark {
     pub(crate) fn output(&self, screen: &Screen) -> String {
         let mut text = self.changed_above(screen);
         let end = Pos { row: screen.top_row() + u64::from(screen.size().rows()), col: 0 };
-        let start = Pos { row: self.pos.row.max(screen.first_row()), ..self.pos };
-        let printed = screen.text_between(start, end, Wrap::Joined);
+        let mut start = Pos { row: self.pos.row.max(screen.first_row()), ..self.pos };
         if self.is_remembered {
+            let printed = screen.text_between(start, end, Wrap::Joined);
             return printed.split_once('\n').map_or(String::new(), |it| it.1.to_owned());
         }
-        if text.is_empty() && self.typed.lines.is_empty() {
+        let is_redrawn = self.is_redrawn(screen);
+        if is_redrawn {
+            start.col = 0;
+        }
+        let printed = screen.text_between(start, end, Wrap::Joined);
+        if text.is_empty() && self.typed.lines.is_empty() && !is_redrawn {
             return printed;
         }
-        let begun = self.edited.last().map_or("", String::as_str);
-        let (lines, prompts) = (&*self.typed.lines, &*self.prompts);
-        let typed = Typed { begun, lines, echo: self.echo, prompts };
+        let mut whole = Vec::new();
+        let (echo, prompts) = (self.echo, &*self.prompts);
+        let typed = if is_redrawn {
+            whole.clone_from(&self.edited);
+            join(&mut whole, self.typed.lines.iter().cloned());
+            Typed { begun: "", lines: &whole, echo, prompts, at: At::Line }
+        } else {
+            let begun = self.edited.last().map_or("", String::as_str);
+            let at = if self.stands_behind(begun) { At::Prompt } else { At::Mark };
+            Typed { begun, lines: &self.typed.lines, echo, prompts, at }
+        };
         text.push_str(&typed.without_echo(&printed));
         text
+    }
+
+    /// Whether what stood before it in its row is not there any more: a program drew that row anew.
+    fn is_redrawn(&self, screen: &Screen) -> bool {
+        let is_kept = self.pos.row >= screen.first_row();
+        let before = self.before.as_ref().filter(|_| is_kept && self.pos.col > 0);
+        before.is_some_and(|before| *before != standing_before(screen, self.pos))
+    }
+
+    /// Whether something stood in its row before what was typed there: whoever drew it was ready.
+    fn stands_behind(&self, begun: &str) -> bool {
+        let Some(before) = self.before.as_deref() else { return false };
+        !before.strip_suffix(begun.trim_end()).unwrap_or(before).trim_end().is_empty()
+    }
+
+    /// Something else was typed behind it.
+    pub(crate) fn also_typed(&mut self, other: &Mark) {
+        if other.offset >= self.offset && !other.is_remembered {
+            self.typed.extend(other.typed.clone());
+        }
+    }
+
+    /// Where it is.
+    pub(crate) fn pos(&self) -> Pos {
+        self.pos
+    }
+
+    /// The screen has another size, and its place is here: nothing was printed by that.
+    pub(crate) fn moved(&mut self, pos: Pos, screen: &Screen) {
+        self.pos = pos;
+        self.position = self.position.map(|_| screen.position());
+        self.before = self.before.as_ref().map(|_| standing_before(screen, pos));
     }
 
     /// The lines that are being edited behind it, if that is not too much to be an echo.
@@ -140,17 +189,11 @@ impl Mark {
         if size(&lines) > MAX_TYPED { Vec::new() } else { lines }
     }
 
-    /// The rows got other numbers: all that is certain is what the screen shows.
-    pub(crate) fn renumber(&mut self, screen: &Screen) {
-        self.pos = Pos { row: screen.top_row(), col: 0 };
-        self.is_remembered = false;
-    }
-
     /// Goes on to what the screen shows: the rows above it were looked at and do not change.
     pub(crate) fn advance(&mut self, screen: &Screen) {
         if self.pos.row < screen.top_row() {
             self.pos = Pos { row: screen.top_row(), col: 0 };
-            self.is_remembered = false;
+            (self.is_remembered, self.before) = (false, None);
         }
     }
 
@@ -180,7 +223,7 @@ impl Mark {
             return text;
         }
         let (echo, prompts) = (Echo::Program, &*self.prompts);
-        Typed { begun: "", lines: edited, echo, prompts }.without_echo(&text)
+        Typed { begun: "", lines: edited, echo, prompts, at: At::Line }.without_echo(&text)
     }
 }
 
@@ -197,6 +240,10 @@ impl Marks {
             return;
         }
         let before = place.checked_sub(1).and_then(|it| self.marks.get(it));
+        // One that is told late stood there before what the screen shows now.
+        if mark.offset == screen.offset() {
+            mark.before = Some(standing_before(screen, mark.pos));
+        }
         if mark.echo != Echo::Nobody {
             mark.edited = before.map_or(Vec::new(), Mark::unended);
             self.learn_prompt(&mark, screen);
@@ -212,16 +259,14 @@ impl Marks {
         if mark.edited.iter().any(|line| !line.is_empty()) {
             return;
         }
-        let begin = Pos { col: 0, ..mark.pos };
-        let prompt = screen.text_between(begin, mark.pos, Wrap::Rows);
-        let prompt = prompt.trim_end();
-        let known = self.prompts.last().is_some_and(|it| it == prompt);
+        let prompt = standing_before(screen, mark.pos);
+        let known = self.prompts.last().is_some_and(|it| *it == prompt);
         if known || prompt.is_empty() || prompt.len() > MAX_PROMPT {
             return;
         }
-        let others = self.prompts.iter().filter(|it| *it != prompt);
+        let others = self.prompts.iter().filter(|it| **it != prompt);
         let surplus = others.clone().count().saturating_sub(MAX_PROMPTS - 1);
-        self.prompts = others.skip(surplus).cloned().chain([prompt.to_owned()]).collect();
+        self.prompts = others.skip(surplus).cloned().chain([prompt.clone()]).collect();
     }
 
     /// The last, for the next daemon.
@@ -229,21 +274,28 @@ impl Marks {
         self.marks.last()
     }
 
-    /// The mark a wait begins at: the last one, or the last not after an offset.
+    /// The mark a wait begins at: the last one, or the last not after an offset. What was typed behind it is an
+    /// echo as well.
     pub(crate) fn find(&self, after: Option<Offset>) -> Mark {
-        let found = match after {
-            None => self.marks.last(),
-            Some(offset) => self.marks.iter().rev().find(|mark| mark.offset <= offset),
+        let behind = match after {
+            None => self.marks.len(),
+            Some(offset) => self.marks.partition_point(|mark| mark.offset <= offset),
         };
-        let mut mark = found.cloned().unwrap_or_else(Mark::beginning);
+        let (before, later) = self.marks.split_at(behind);
+        let mut mark = before.last().cloned().unwrap_or_else(Mark::beginning);
+        later.iter().for_each(|it| mark.also_typed(it));
         mark.prompts = Arc::clone(&self.prompts);
         mark
     }
 
-    /// The rows got other numbers: all that is certain is what the screen shows.
-    pub(crate) fn renumber(&mut self, screen: &Screen) {
-        for mark in &mut self.marks {
-            mark.renumber(screen);
-        }
+    /// All of them, to be moved.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Mark> {
+        self.marks.iter_mut()
     }
+}
+
+/// What stands before a place in its row, without the blanks behind that.
+fn standing_before(screen: &Screen, pos: Pos) -> String {
+    let text = screen.text_between(Pos { col: 0, ..pos }, pos, Wrap::Rows);
+    text.trim_end().to_owned()
 }

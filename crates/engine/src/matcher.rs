@@ -59,7 +59,7 @@ pub enum Matcher {
     Exit,
     /// One of these holds.
     Any(Vec<Matcher>),
-    /// All of these hold at once.
+    /// All of these hold at once; what was printed stays printed.
     All(Vec<Matcher>),
     /// This does not hold.
     Not(Box<Matcher>),
@@ -207,12 +207,40 @@ impl Matcher {
         }
     }
 
+    /// Whether it holds, given what of it was found in earlier turns, and what is found now.
+    pub(crate) fn holds_by_now(
+        &self,
+        sight: &Sight<'_>,
+        found: &mut Vec<Option<Outcome>>,
+    ) -> Option<Outcome> {
+        let Matcher::All(parts) = self else { return self.holds(sight) };
+        found.resize(parts.len(), None);
+        let mut outcomes = Vec::with_capacity(parts.len());
+        for (part, found) in parts.iter().zip(found) {
+            let outcome = found.take().or_else(|| part.holds(sight));
+            if part.stays() {
+                found.clone_from(&outcome);
+            }
+            outcomes.push(outcome);
+        }
+        outcomes.into_iter().collect::<Option<Vec<_>>>().map(Outcome::All)
+    }
+
+    /// Whether it holds for good once it does: what was printed cannot become unprinted.
+    fn stays(&self) -> bool {
+        matches!(self, Matcher::Text(_, Area::Output) | Matcher::Exit)
+    }
+
     /// Whether what it did not find in a turn need not be looked at again: not if it could hold
     /// together with something that comes later.
     pub(crate) fn forgets(&self) -> bool {
         match self {
             Matcher::Any(parts) => parts.iter().all(Matcher::forgets),
-            Matcher::All(_) | Matcher::Not(_) => false,
+            Matcher::Not(_) => false,
+            // What is found of it is remembered, one level deep.
+            Matcher::All(parts) => parts
+                .iter()
+                .all(|it| it.forgets() && !matches!(it, Matcher::Any(_) | Matcher::All(_))),
             Matcher::Text(..)
             | Matcher::Idle(_)
             | Matcher::Stable(_)
@@ -255,11 +283,27 @@ impl Pattern {
     fn look(&self, area: Area, sight: &Sight<'_>) -> Option<Outcome> {
         let scene = sight.scene;
         match area {
-            Area::Screen => self.find(scene.text()),
+            Area::Screen => self.find_in_rows(scene.text()),
             Area::Contents => self.find(scene.contents()),
-            Area::Output => self.find(&sight.mark.output(scene.screen)),
+            Area::Output => self.find_in_rows(&sight.mark.output(scene.screen)),
             Area::Transcript(chars) => self.find(scene.transcript?.tail(chars)),
         }
+    }
+
+    /// Looks for it in a text whose rows have no blanks at their ends: a prompt that is waited for has one.
+    fn find_in_rows(&self, text: &str) -> Option<Outcome> {
+        let found = self.find(text);
+        let Kind::Literal(wanted) = &self.0 else { return found };
+        let shown = wanted.trim_end_matches(' ');
+        if found.is_some() || shown.is_empty() || shown.len() == wanted.len() {
+            return found;
+        }
+        let ends_row = |(at, _): (usize, &str)| {
+            let behind = &text[at + shown.len()..];
+            behind.is_empty() || behind.starts_with('\n')
+        };
+        let is_there = text.match_indices(shown).any(ends_row);
+        is_there.then(|| Outcome::Text { text: wanted.to_string(), group: None })
     }
 
     /// Looks for it in a text.
@@ -295,6 +339,18 @@ mod tests {
             assert_eq!(found.text(), Some(text));
             assert!(pattern.find("acb x d said hello").is_none());
         }
+    }
+
+    #[test]
+    fn blanks_at_the_end_of_a_row_are_there() {
+        let wanted = Pattern::literal("$ ", false).unwrap();
+        for text in ["a\n$", "$\nmore", "$ ls"] {
+            let found = wanted.find_in_rows(text).unwrap();
+            assert_eq!(found.text(), Some("$ "), "{text:?}");
+        }
+        assert!(wanted.find_in_rows("costs $5").is_none());
+        assert!(wanted.find("a\n$").is_none());
+        assert!(Pattern::literal(" ", false).unwrap().find_in_rows("a\nb").is_none());
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod tests;
 use greenroom_model::Size;
 
 use self::rewrap::{Tracked, rewrap};
+use crate::Pos;
 use crate::fed::Fed;
 use crate::grid::Grid;
 use crate::row::Row;
@@ -42,10 +43,25 @@ impl Screen {
     /// assert_eq!(screen.text(), "abcde\nfghij");
     /// ```
     pub fn resize(&mut self, size: Size) -> Fed<'_> {
+        self.resize_following(size, &mut [])
+    }
+
+    /// The same, and moves places along with the text they are at.
+    ///
+    /// ```
+    /// use greenroom_screen::{Options, Pos, Screen};
+    ///
+    /// let mut screen = Screen::new("8x4".parse().unwrap(), Options::default());
+    /// screen.feed(b"abcdefghij\r\nkl");
+    /// let mut places = [Pos { row: 1, col: 1 }, Pos { row: 2, col: 0 }];
+    /// screen.resize_following("5x4".parse().unwrap(), &mut places);
+    /// assert_eq!(places, [Pos { row: 1, col: 4 }, Pos { row: 2, col: 0 }]);
+    /// ```
+    pub fn resize_following(&mut self, size: Size, places: &mut [Pos]) -> Fed<'_> {
         self.terminal.happened.clear();
         self.terminal.generation += 1;
         if size != self.terminal.size {
-            self.terminal.resize(size);
+            self.terminal.resize(size, places);
             self.terminal.report_size_in_band();
         }
         self.fed()
@@ -53,7 +69,7 @@ impl Screen {
 }
 
 impl Terminal {
-    fn resize(&mut self, size: Size) {
+    fn resize(&mut self, size: Size, followed: &mut [Pos]) {
         let (cols, rows) = (MIN_COLS.max(size.cols() as usize), size.rows() as usize);
         self.all_changed = self.generation;
         if let Some(mut primary) = self.other.take() {
@@ -62,7 +78,13 @@ impl Terminal {
             let end = primary.rows().rposition(|row| row.used() > 0).unwrap_or(0);
             let place = Place { y: end, ..Place::default() };
             let place = primary.saved.map_or(place, |saved| saved.place);
-            let place = self.resize_primary(&mut primary, place, cols, rows);
+            let shown = self.rows_shown(followed);
+            let place = self.resize_primary(&mut primary, place, (cols, rows), followed);
+            for (place, y) in followed.iter_mut().zip(shown) {
+                let Some(y) = y else { continue };
+                place.row = self.history.end() + y.min(rows as u64 - 1);
+                place.col = place.col.min(cols as u16 - 1);
+            }
             if let Some(saved) = &mut primary.saved {
                 saved.place = place;
             }
@@ -72,7 +94,7 @@ impl Terminal {
             self.cursor = place;
         } else {
             let mut grid = std::mem::replace(&mut self.grid, Grid::new(0));
-            self.cursor = self.resize_primary(&mut grid, self.cursor, cols, rows);
+            self.cursor = self.resize_primary(&mut grid, self.cursor, (cols, rows), followed);
             self.grid = grid;
         }
         self.size = size;
@@ -86,8 +108,8 @@ impl Terminal {
         &mut self,
         grid: &mut Grid,
         cursor: Place,
-        cols: usize,
-        rows: usize,
+        (cols, rows): (usize, usize),
+        followed: &mut [Pos],
     ) -> Place {
         let mut content = grid.take_rows();
         let old_rows = content.len();
@@ -99,6 +121,8 @@ impl Terminal {
         let roomy = content.len() < old_rows;
         let series = self.series.unwrap_or(Series { row: base, col: 0, roomy });
         let mut places = self.places_to_follow(base, series, cursor, grid.saved.as_ref());
+        let more = places.len();
+        places.extend(followed.iter().map(|it| self.tracked(it.row, it.col)));
         self.history.set_limit(usize::MAX);
         for row in &content {
             self.history.push(row, self.styles.all());
@@ -125,7 +149,11 @@ impl Terminal {
         if let Some(saved) = &mut grid.saved {
             saved.place = places[SAVED].place(top, rows, cols);
         }
-        self.move_marks(&places, self.history.end() + rows as u64 - 1);
+        let last = self.history.end() + rows as u64 - 1;
+        self.move_marks(&places, last);
+        for (place, to) in followed.iter_mut().zip(&places[more..]) {
+            *place = to.pos(last);
+        }
         // Lines past the limit go as new ones come, not at once: a wider size may want them back.
         self.history.set_limit(self.options.history_lines);
         if self.options.history_lines == 0 {
@@ -148,10 +176,7 @@ impl Terminal {
     ) -> Vec<Tracked> {
         let at = |place: Place| Tracked::new(base + place.y as u64, place.x, place.pending);
         let saved = saved.map_or(Place::default(), |saved| saved.place);
-        let marks = self.marks.iter().map(|mark| {
-            let pending = mark.col as usize >= self.cols;
-            Tracked::new(mark.row, mark.col as usize - usize::from(pending), pending)
-        });
+        let marks = self.marks.iter().map(|mark| self.tracked(mark.row, mark.col));
         let pictures = self.graphics.iter().map(|it| Tracked::new(it.row, it.col as usize, false));
         [Tracked::new(series.row, series.col, false), at(cursor), at(saved)]
             .into_iter()
@@ -160,13 +185,24 @@ impl Terminal {
             .collect()
     }
 
+    /// A place, which may be behind the last column.
+    fn tracked(&self, row: u64, col: u16) -> Tracked {
+        let pending = usize::from(col) >= self.cols;
+        Tracked::new(row, usize::from(col) - usize::from(pending), pending)
+    }
+
+    /// In which rows of the screen places are, as far as they are on it.
+    fn rows_shown(&self, places: &[Pos]) -> Vec<Option<u64>> {
+        places.iter().map(|it| it.row.checked_sub(self.history.end())).collect()
+    }
+
     /// Moves marks and pictures where their text went, at most to the screen's last row.
     fn move_marks(&mut self, places: &[Tracked], last: u64) {
         let mut places = places.iter().skip(SAVED + 1);
         let mut marks = places.by_ref().take(self.marks.iter().len());
         self.marks.relocate(|| {
-            let to = marks.next()?;
-            Some((to.row.min(last), (to.col + usize::from(to.pending)) as u16))
+            let Pos { row, col } = marks.next()?.pos(last);
+            Some((row, col))
         });
         self.graphics.relocate(|_| places.next().map(|to| (to.row.min(last), to.col as u16)));
     }

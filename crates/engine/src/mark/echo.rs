@@ -7,6 +7,8 @@
 
 use std::borrow::Cow;
 
+use super::MAX_PROMPT;
+
 /// Who shows again what is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Echo {
@@ -16,6 +18,17 @@ pub(crate) enum Echo {
     Terminal,
     /// The program, which reads keys, if it wants to.
     Program,
+}
+
+/// Where what was printed begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum At {
+    /// Where it was typed, and nothing else stood there.
+    Mark,
+    /// Where it was typed, behind something that a program drew: it was ready.
+    Prompt,
+    /// Somewhere before it, at the beginning of a line.
+    Line,
 }
 
 /// What was typed, and where.
@@ -28,6 +41,7 @@ pub(super) struct Typed<'a> {
     pub(super) echo: Echo,
     /// What has stood before what was typed, at other times, without the blanks behind it.
     pub(super) prompts: &'a [String],
+    pub(super) at: At,
 }
 
 impl Typed<'_> {
@@ -35,7 +49,7 @@ impl Typed<'_> {
     pub(super) fn without_echo(self, printed: &str) -> String {
         let mut out = String::with_capacity(printed.len());
         let mut rest = printed;
-        let mut at_mark = true;
+        let mut at_mark = self.at != At::Line;
         for (index, line) in self.lines.iter().enumerate() {
             let entered = index + 1 < self.lines.len();
             let whole = self.whole(index, line);
@@ -43,21 +57,24 @@ impl Typed<'_> {
                 continue;
             }
             // Only the end of it may have been typed now, or nothing but Enter.
-            let shown = match line.trim().is_empty() {
-                true => Some((0, "")),
-                false => self.find(rest, line, entered, at_mark).map(|at| (at, line.as_str())),
+            let shown = match line.trim().is_empty() && at_mark {
+                true => Some((0, 0)),
+                false => self.find(rest, line, entered, at_mark),
             };
-            let Some((at, shown)) = shown else { continue };
-            let begins_line = line_before(rest, at).is_empty();
-            take(&mut out, &mut rest, at, shown);
+            let Some((at, length)) = shown else { continue };
+            let begins_line = match at == 0 && at_mark {
+                true => self.at == At::Mark,
+                false => line_before(rest, at).is_empty(),
+            };
+            take(&mut out, &mut rest, at, length);
             at_mark = false;
             // The lines behind the first were typed before they were wanted.
             let early = index > 0 || self.echo == Echo::Terminal;
             if early
                 && begins_line
-                && let Some(at) = self.find_again(rest, &whole)
+                && let Some((at, length)) = self.find_again(rest, &whole)
             {
-                take(&mut out, &mut rest, at, &whole);
+                take(&mut out, &mut rest, at, length);
             }
         }
         out.push_str(rest);
@@ -72,8 +89,8 @@ impl Typed<'_> {
         }
     }
 
-    /// Where a line is shown first: at the mark, at the beginning of a line, or behind a prompt.
-    fn find(&self, text: &str, line: &str, entered: bool, at_mark: bool) -> Option<usize> {
+    /// Where a line is shown first, and how much of it: at the mark, at the beginning of a line, or behind a prompt.
+    fn find(&self, text: &str, line: &str, entered: bool, at_mark: bool) -> Option<(usize, usize)> {
         let is_echo = |&at: &usize| {
             if at == 0 && at_mark {
                 return !entered || ends_line(text, at, line);
@@ -81,14 +98,30 @@ impl Typed<'_> {
             let before = line_before(text, at);
             ends_line(text, at, line) && (before.is_empty() || self.is_prompt(before))
         };
-        text.match_indices(line).map(|found| found.0).find(is_echo)
+        let found = text.match_indices(line).map(|found| found.0).find(is_echo);
+        found.map(|at| (at, line.len())).or_else(|| self.find_begun(text, line, true))
     }
 
     /// Where it is shown again.
-    fn find_again(&self, text: &str, line: &str) -> Option<usize> {
+    fn find_again(&self, text: &str, line: &str) -> Option<(usize, usize)> {
         let is_echo =
             |&at: &usize| ends_line(text, at, line) && self.is_prompt(line_before(text, at));
-        text.match_indices(line).map(|found| found.0).find(is_echo)
+        let found = text.match_indices(line).map(|found| found.0).find(is_echo);
+        found.map(|at| (at, line.len())).or_else(|| self.find_begun(text, line, false))
+    }
+
+    /// Where a line is being shown, with the rest of it still to come: behind a prompt on the last line there is, or
+    /// alone on it if that may be.
+    fn find_begun(&self, text: &str, line: &str, alone: bool) -> Option<(usize, usize)> {
+        let text = text.trim_end();
+        let last = text.rfind('\n').map_or(0, |newline| newline + 1);
+        let places = text[last..].char_indices().map(|it| last + it.0);
+        let is_begun = |&at: &usize| {
+            let before = &text[last..at];
+            line.starts_with(&text[at..])
+                && (if before.is_empty() { alone } else { self.is_prompt(before) })
+        };
+        places.take(MAX_PROMPT).find(is_begun).map(|at| (at, text.len() - at))
     }
 
     fn is_prompt(&self, text: &str) -> bool {
@@ -97,9 +130,9 @@ impl Typed<'_> {
 }
 
 /// Takes an echo out of what is left.
-fn take(out: &mut String, rest: &mut &str, at: usize, echo: &str) {
+fn take(out: &mut String, rest: &mut &str, at: usize, length: usize) {
     out.push_str(&rest[..at]);
-    *rest = &rest[at + echo.len()..];
+    *rest = &rest[at + length..];
 }
 
 fn ends_line(text: &str, at: usize, line: &str) -> bool {

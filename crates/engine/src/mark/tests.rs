@@ -137,3 +137,68 @@ fn keys_typed_one_by_one_are_one_line() {
     screen.feed(b"ls\r\nls is here\r\n");
     assert_eq!(marks.find(None).output(&screen).trim_end(), "\nls is here");
 }
+
+#[test]
+fn what_is_drawn_over_the_row_where_something_was_typed_is_output() {
+    // A screen that is cleared, a line that is drawn anew, an answer in the place of what was typed.
+    check(
+        "me@host:~$ ",
+        "clear; echo OK\r",
+        "clear; echo OK\r\n\x1b[H\x1b[2JOK\r\nme@host:~$ ",
+        "OK\nme@host:~$",
+    );
+    check_typed(
+        "Working  10%",
+        &[("x", "\rWorking  50%\rWorking 100%")],
+        Echo::Program,
+        "Working 100%",
+    );
+    let turns = [("hello there", "hello there"), ("\r", "\r\x1b[KRESULT\r\n> ")];
+    check_typed("> ", &turns, Echo::Program, "RESULT\n>");
+    // But not what was typed, behind another prompt.
+    let turns = [("make", "make"), ("\r", "\r\x1b[K❯ make\r\ndone\r\n")];
+    check_typed("~/src main ❯ ", &turns, Echo::Program, "❯ \ndone");
+}
+
+#[test]
+fn an_echo_of_which_more_is_to_come_is_no_output() {
+    check("$ ", "deploy PRODUCTION and more\r", "deploy PRODUCTION", "");
+    check("$ ", "deploy PRODUCTION and more\r", "deploy ", "");
+    check("", "echo hello\r", "echo hello\r\n$ echo hel", "\n$");
+    check("$ ", "deploy PRODUCTION and more\r", "deploy NOTHING", "deploy NOTHING");
+}
+
+#[test]
+fn who_was_asked_is_answered_in_the_words_of_the_question() {
+    check("Name: ", "Bob\r", "Bob\r\nName: Bob\r\n", "\nName: Bob");
+}
+
+#[test]
+fn what_is_typed_later_is_an_echo_too() {
+    let mut screen = Screen::new("40x10".parse().unwrap(), Options::default());
+    let mut marks = Marks::default();
+    screen.feed(b"$ ");
+    marks.add(Mark::now(&screen, b"sleep 1\r", Echo::Program), &screen);
+    let after = screen.offset();
+    screen.feed(b"sleep 1\r\n");
+    marks.add(Mark::now(&screen, b"echo done\r", Echo::Terminal), &screen);
+    screen.feed(b"echo done\r\n$ echo done\r\ndone\r\n");
+    assert_eq!(marks.find(Some(after)).output(&screen).trim_end(), "\n\n$ \ndone");
+}
+
+#[test]
+fn a_mark_moves_with_its_text() {
+    let mut screen = Screen::new("40x10".parse().unwrap(), Options::default());
+    let mut marks = Marks::default();
+    screen.feed(b"$ make\r\nall that is long enough to wrap: OK\r\n$ ");
+    marks.add(Mark::now(&screen, b"make\r", Echo::Program), &screen);
+    screen.feed(b"make\r\n");
+    for size in ["20x10", "60x10", "9x10", "40x6"] {
+        let mut places: Vec<Pos> = marks.iter_mut().map(|it| it.pos()).collect();
+        screen.resize_following(size.parse().unwrap(), &mut places);
+        marks.iter_mut().zip(places).for_each(|(mark, place)| mark.moved(place, &screen));
+        assert_eq!(marks.find(None).output(&screen).trim_end(), "", "{size}");
+    }
+    screen.feed(b"FAILED\r\n");
+    assert_eq!(marks.find(None).output(&screen).trim_end(), "\nFAILED");
+}

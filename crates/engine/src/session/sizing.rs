@@ -2,9 +2,11 @@
 
 use greenroom_model::Size;
 use greenroom_proto::ToHolder;
+use greenroom_screen::Pos;
 
 use super::{RESIZES, Session};
 use crate::event::HouseEvent;
+use crate::mark::Mark;
 use crate::points::{Point, reach};
 use crate::{Event, SizePolicy};
 
@@ -16,7 +18,7 @@ impl Session {
         }
         let renumbered = size.cols() != self.screen.size().cols();
         // A terminal says its size only if it was asked to (mode 2048).
-        let replies = self.screen.resize(size).replies().to_vec();
+        let replies = self.resize_screen(size);
         reach(Point::ResizeDrawn);
         // Said first: whoever dies in between, the terminal gets the size that the holder remembers.
         self.link.say(&ToHolder::Resize { size, set: true });
@@ -27,8 +29,6 @@ impl Session {
             self.keyboard.answer(&replies);
         }
         if renumbered {
-            self.marks.renumber(&self.screen);
-            self.waits.renumber(&self.screen);
             self.taps.renumber();
             self.renumber_floods();
         }
@@ -46,6 +46,17 @@ impl Session {
         self.publish(&Event::Resized(size));
         self.house.tell(HouseEvent::Resized(self.description.id, size));
         reach(Point::ResizeTold);
+    }
+
+    /// Gives the screen a size, and moves along with its text what waits begin at; gives what the terminal answers.
+    fn resize_screen(&mut self, size: Size) -> Vec<u8> {
+        let mut marks: Vec<&mut Mark> = self.marks.iter_mut().chain(self.waits.marks()).collect();
+        let mut places: Vec<Pos> = marks.iter().map(|mark| mark.pos()).collect();
+        let replies = self.screen.resize_following(size, &mut places).replies().to_vec();
+        for (mark, place) in marks.iter_mut().zip(places) {
+            mark.moved(place, &self.screen);
+        }
+        replies
     }
 
     /// Gives a restored screen the terminal's size, which changed after the last checkpoint. Not

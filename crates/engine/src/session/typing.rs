@@ -58,6 +58,7 @@ impl Session {
     /// Remembers where the session stands before something is typed.
     fn mark(&mut self, bytes: &[u8]) -> Offset {
         let mark = Mark::now(&self.screen, bytes, self.keyboard.echo());
+        self.waits.marks().for_each(|it| it.also_typed(&mark));
         self.marks.add(mark, &self.screen);
         self.active = Instant::now();
         self.mark_due = Some(self.active + TYPED_REST);

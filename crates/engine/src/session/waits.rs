@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use greenroom_model::{ExitStatus, Offset};
-use greenroom_screen::Screen;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -80,6 +79,8 @@ struct Waiting {
     wait: Wait,
     mark: Mark,
     began: Instant,
+    /// What of it was found in earlier turns.
+    found: Vec<Option<Outcome>>,
 }
 
 impl Waits {
@@ -87,7 +88,7 @@ impl Waits {
         if self.all.len() >= MAX_WAITS {
             return wait.waiter.fails(Error::Limit { what: "waits", most: MAX_WAITS });
         }
-        self.all.push(Waiting { wait, mark, began: Instant::now() });
+        self.all.push(Waiting { wait, mark, began: Instant::now(), found: Vec::new() });
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -103,17 +104,15 @@ impl Waits {
         times.flatten().min()
     }
 
-    /// The rows got other numbers.
-    pub(super) fn renumber(&mut self, screen: &Screen) {
-        for waiting in &mut self.all {
-            waiting.mark.renumber(screen);
-        }
+    /// Where they begin.
+    pub(super) fn marks(&mut self) -> impl Iterator<Item = &mut Mark> {
+        self.all.iter_mut().map(|waiting| &mut waiting.mark)
     }
 
     /// The child ended: every wait comes to an end, too.
     pub(super) fn end(&mut self, scene: Scene<'_>, error: impl Fn() -> Error) {
-        for Waiting { wait, mark, .. } in self.all.drain(..) {
-            match wait.matcher.holds(&last_sight(scene, &mark)) {
+        for Waiting { wait, mark, mut found, .. } in self.all.drain(..) {
+            match wait.matcher.holds_by_now(&last_sight(scene, &mark), &mut found) {
                 Some(outcome) => wait.waiter.holds(&Waited::now(outcome, scene), scene),
                 None => wait.waiter.fails(error()),
             }
@@ -146,12 +145,12 @@ impl Session {
         let mut waits = std::mem::take(&mut self.waits.all);
         let scene = self.scene(now, texts);
         let mut index = 0;
-        while let Some(Waiting { wait, mark, began }) = waits.get_mut(index) {
+        while let Some(Waiting { wait, mark, began, found }) = waits.get_mut(index) {
             let stable = now - self.active.max(*began);
             let sight = Sight { scene, mark, stable };
             let gone = wait.waiter.is_gone();
             let looks = !gone && (self.changed || wait.matcher.is_timed());
-            let outcome = if looks { wait.matcher.holds(&sight) } else { None };
+            let outcome = if looks { wait.matcher.holds_by_now(&sight, found) } else { None };
             let late = wait.until.is_some_and(|until| now >= until);
             if outcome.is_none() && !late && !gone {
                 if wait.matcher.forgets() {

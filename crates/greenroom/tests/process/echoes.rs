@@ -1,7 +1,7 @@
 //! Waits beside real shells: what they show of what was typed is no answer to it.
 
 use greenroom_client::{Connection, ErrorKind};
-use greenroom_testkit::count;
+use greenroom_testkit::{Home, count};
 use serde_json::{Value, json};
 
 use crate::support::{call, enter, home};
@@ -21,17 +21,30 @@ fn wait(connection: &mut Connection, wanted: &Value, timeout_ms: u64) -> bool {
     }
 }
 
-/// Lines are pasted, of which the first one's command prints `after-…` a moment after Enter.
-fn paste(shell: &[&str]) {
-    let home = home();
-    let _daemon = home.start();
+/// A shell that is ready.
+fn shell(home: &Home, argv: &[&str]) -> Connection {
     let mut connection = home.connect();
-    let made = json!({"name": "shell", "argv": shell, "cols": 80, "rows": 24,
+    let made = json!({"name": "shell", "argv": argv, "cols": 80, "rows": 24,
         "env": {"PS1": "shell> ", "HOME": home.path()}});
     call(&mut connection, "session.create", made);
+    // With the blank that a prompt ends with, which the screen shows nothing of.
     let ready =
-        json!({"sessionId": "shell", "for": {"text": "shell>"}, "after": 0, "timeoutMs": 25_000});
+        json!({"sessionId": "shell", "for": {"text": "shell> "}, "after": 0, "timeoutMs": 25_000});
     call(&mut connection, "session.wait", ready);
+    connection
+}
+
+/// Types a line; gives where the output stood.
+fn send(connection: &mut Connection, text: &str) -> Value {
+    let typed = json!({"sessionId": "shell", "text": text, "enter": true});
+    call(connection, "session.send", typed)["offset"].clone()
+}
+
+/// Lines are pasted, of which the first one's command prints `after-…` a moment after Enter.
+fn paste(argv: &[&str]) {
+    let home = home();
+    let _daemon = home.start();
+    let mut connection = shell(&home, argv);
     for round in 0..count(3, 30) {
         // Enough to be drawn in several rows, and to wrap.
         let long = "x".repeat(100);
@@ -47,7 +60,7 @@ fn paste(shell: &[&str]) {
         // The shell draws the lines once more, without the colours of a paste, and waits.
         for echo in [format!("second-{round}"), format!("third-{round}"), "echo after".to_owned()] {
             let is_answer = wait(&mut connection, &json!({"text": echo}), NOTHING_MS);
-            assert!(!is_answer, "{shell:?}, round {round}: `{echo}` is an echo");
+            assert!(!is_answer, "{argv:?}, round {round}: `{echo}` is an echo");
         }
         let offset =
             call(&mut connection, "session.send", json!({"sessionId": "shell", "text": "now\n"}));
@@ -63,4 +76,45 @@ fn paste(shell: &[&str]) {
 #[test]
 fn what_a_shell_draws_again_of_a_paste_is_no_answer() {
     SHELLS.into_iter().for_each(paste);
+}
+
+#[test]
+fn another_size_shows_nothing_that_was_not_printed() {
+    for argv in SHELLS {
+        let home = home();
+        let _daemon = home.start();
+        let mut connection = shell(&home, argv);
+        send(&mut connection, "echo BUILD_''OK");
+        assert!(wait(&mut connection, &json!({"text": "BUILD_OK"}), 25_000));
+        let after = send(&mut connection, "read go; echo BUILD_$go");
+        let built = json!({"regex": "BUILD_(OK|FAILED)"});
+        for cols in [100, 50, 80] {
+            let size = json!({"sessionId": "shell", "cols": cols, "rows": 24});
+            call(&mut connection, "session.resize", size);
+            assert!(!wait(&mut connection, &built, NOTHING_MS), "{argv:?} at {cols} columns");
+        }
+        send(&mut connection, "FAILED");
+        let params =
+            json!({"sessionId": "shell", "for": built, "after": after, "timeoutMs": 25_000});
+        let answer = call(&mut connection, "session.wait", params);
+        assert!(answer.to_string().contains("BUILD_FAILED"), "{answer}");
+    }
+}
+
+#[test]
+fn what_is_drawn_in_the_place_of_what_was_typed_is_an_answer() {
+    for argv in SHELLS {
+        let home = home();
+        let _daemon = home.start();
+        let mut connection = shell(&home, argv);
+        send(&mut connection, "clear; echo BUILD_''OK");
+        assert!(wait(&mut connection, &json!({"text": "BUILD_OK"}), 25_000), "{argv:?}");
+        send(
+            &mut connection,
+            "stty -echo; printf 'Working  10%%'; read -r x; printf '\\rWorking 100%%'; read -r x",
+        );
+        assert!(wait(&mut connection, &json!({"text": "10%"}), 25_000), "{argv:?}");
+        send(&mut connection, "on");
+        assert!(wait(&mut connection, &json!({"text": "100%"}), 25_000), "{argv:?}");
+    }
 }

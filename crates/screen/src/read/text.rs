@@ -204,24 +204,31 @@ impl Screen {
     }
 
     /// The same, behind the beginning of the line that its first row goes on with, if that has scrolled
-    /// away; and where in that text the screen begins. Of a line that is longer than `most` bytes, only
-    /// about so many are there.
+    /// away, and the rows above that belong to it, asked for from below; and where in that text the screen
+    /// begins. Of more than `most` bytes only about so many are there.
     ///
     /// ```
     /// # use greenroom_screen::{Options, Screen};
     /// let mut screen = Screen::new("4x2".parse().unwrap(), Options::default());
     /// screen.feed(b"gone\r\nlong line\r\n$ ");
-    /// assert_eq!(screen.contents_in_context(999), ("long line\n$ ".to_owned(), 8));
+    /// let context = screen.contents_in_context(999, |_| false);
+    /// assert_eq!(context, ("long line\n$ ".to_owned(), 8));
     /// assert_eq!(screen.contents(), "e\n$ ");
+    /// let context = screen.contents_in_context(999, |row| row == "gone");
+    /// assert_eq!(context, ("gone\nlong line\n$ ".to_owned(), 13));
     /// ```
     #[must_use]
-    pub fn contents_in_context(&self, most: usize) -> (String, usize) {
+    pub fn contents_in_context(
+        &self,
+        most: usize,
+        mut belongs: impl FnMut(&str) -> bool,
+    ) -> (String, usize) {
         let history = &self.terminal.history;
         let (mut first, mut bytes) = (history.end(), 0);
         while bytes < most
             && !self.is_alternate()
             && let Some(above) = first.checked_sub(1).and_then(|above| history.line(above))
-            && above.wrapped
+            && (above.wrapped || std::str::from_utf8(above.text).is_ok_and(&mut belongs))
         {
             bytes += above.text.len();
             first -= 1;

@@ -1,5 +1,6 @@
 //! Wrapping all lines to another width.
 
+use crate::Pos;
 use crate::history::{History, HistoryLine};
 use crate::row::Row;
 use crate::style::StyleTable;
@@ -18,6 +19,12 @@ pub(super) struct Tracked {
 impl Tracked {
     pub(super) fn new(row: u64, col: usize, pending: bool) -> Tracked {
         Tracked { row, col, pending }
+    }
+
+    /// The place by the number of its row, at most the last one's.
+    pub(super) fn pos(&self, last: u64) -> Pos {
+        let col = self.col + usize::from(self.pending);
+        Pos { row: self.row.min(last), col: u16::try_from(col).unwrap_or(u16::MAX) }
     }
 
     /// The place on a screen whose top row has this number.

@@ -1,6 +1,6 @@
 //! Where text and cursor come to be.
 
-use crate::{Options, Screen, Wrap};
+use crate::{Options, Pos, Screen, Wrap};
 
 /// Feeds, resizes, and wants this text and cursor.
 #[track_caller]
@@ -84,6 +84,23 @@ fn lines_past_the_limit_go_as_new_ones_come() {
         screen.feed(b"x\r\n");
     }
     assert_eq!(screen.history_len(), 100);
+}
+
+#[test]
+fn places_move_with_their_text_and_stay_on_an_alternate_screen() {
+    let mut screen = Screen::new("10x4".parse().unwrap(), Options::default());
+    screen.feed(b"abcdefghijkl\r\nout\r\nput\r\n$ ls");
+    let mut places = [screen.cursor_pos(), Pos { row: 2, col: 1 }];
+    for size in ["3x4", "40x4", "7x2", "10x4"] {
+        screen.resize_following(size.parse().unwrap(), &mut places);
+        assert_eq!(places[0], screen.cursor_pos(), "{size}");
+        let row = screen.line(places[1].row).unwrap().text();
+        assert_eq!((row.as_str(), places[1].col), ("out", 1), "{size}");
+    }
+    screen.feed(b"\x1b[?1049h\x1b[3;5H");
+    let mut places = [screen.cursor_pos(), Pos { row: 1, col: 2 }];
+    screen.resize_following("6x4".parse().unwrap(), &mut places);
+    assert_eq!(places[0], screen.cursor_pos());
 }
 
 #[test]
