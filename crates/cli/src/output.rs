@@ -3,6 +3,7 @@
 //! Every write gives its error back: a reader that went away (`ls | head`) ends the verb quietly
 //! instead of ending the program with a panic. Colour only on a terminal and without `NO_COLOR`.
 
+use std::borrow::Cow;
 use std::io::{self, Write as _};
 
 use serde_json::Value;
@@ -60,7 +61,7 @@ impl Output {
 
     /// Writes a value for programs, on one line.
     pub(crate) fn value(&self, value: &Value) -> io::Result<()> {
-        self.line(&value.to_string())
+        self.line(&without_controls(&value.to_string()))
     }
 
     /// Writes bytes as they are.
@@ -104,5 +105,34 @@ impl Output {
             code if self.colour && !code.is_empty() => format!("\x1b[{code}m{text}\x1b[m"),
             _ => text.to_owned(),
         }
+    }
+}
+
+/// JSON without the controls that it may have as they are: a terminal that it is printed on must not obey them.
+fn without_controls(json: &str) -> Cow<'_, str> {
+    let is_control = |c: char| ('\u{7f}'..='\u{9f}').contains(&c);
+    if !json.contains(is_control) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        match is_control(c) {
+            true => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            false => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_has_no_controls() {
+        let value = Value::from("a\u{9b}31m\u{7f}\u{1b}é");
+        let written = without_controls(&value.to_string()).into_owned();
+        assert_eq!(written, r#""a\u009b31m\u007f\u001bé""#);
+        assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), value);
     }
 }

@@ -28,6 +28,7 @@ mod url;
 use std::borrow::Cow;
 use std::ops::Range;
 
+pub(crate) use block::part_of_block;
 pub use excerpt::Excerpt;
 pub(crate) use excerpt::Faded;
 use lanes::{Lane, Lanes, STRINGS, State};

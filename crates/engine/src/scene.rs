@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use greenroom_screen::{Screen, Snapshot};
 
-use crate::redact::{Excerpt, Faded};
+use crate::redact::{Excerpt, Faded, part_of_block};
 use crate::{End, Transcript};
 
 /// How much of a line that has scrolled away is looked at, to know a secret in the rest of it: as long as
@@ -101,7 +101,7 @@ impl<'a> Scene<'a> {
     #[must_use]
     pub fn excerpt(self) -> &'a Excerpt {
         self.texts.contents.get_or_init(|| {
-            let (text, from) = self.screen.contents_in_context(ABOVE);
+            let (text, from) = self.screen.contents_in_context(ABOVE, part_of_block());
             Excerpt::new(text, from)
         })
     }
@@ -117,5 +117,45 @@ impl<'a> Scene<'a> {
     #[must_use]
     pub fn snapshot(self) -> Arc<Snapshot> {
         Arc::clone(self.texts.snapshot.get_or_init(|| Arc::new(self.screen.snapshot())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use greenroom_screen::Options;
+
+    use super::*;
+    use crate::redact::Redaction;
+
+    /// What is shown of a private key on a screen of a size that is too small for it.
+    fn shown_of_key(size: &str, header: &str) -> String {
+        let mut screen = Screen::new(size.parse().unwrap(), Options::default());
+        screen.feed(format!("$ cat key\r\n-----BEGIN RSA PRIVATE KEY-----\r\n{header}").as_bytes());
+        for line in 0..30 {
+            screen.feed(format!("{line:02}{}\r\n", "s3Cr+/".repeat(10)).as_bytes());
+        }
+        screen.feed(b"s3Cr==\r\n-----END RSA PRIVATE KEY-----\r\n$ ");
+        let texts = Texts::default();
+        let quiet = Duration::ZERO;
+        let scene = Scene {
+            screen: &screen,
+            transcript: None,
+            sequence: 0,
+            quiet,
+            end: None,
+            texts: &texts,
+        };
+        scene.excerpt().shown(Some(Redaction::standard())).into_owned()
+    }
+
+    #[test]
+    fn a_key_whose_beginning_scrolled_away_is_hidden() {
+        for size in ["80x24", "80x30", "80x33", "40x24", "80x4"] {
+            for header in ["", "Proc-Type: 4,ENCRYPTED\r\nDEK-Info: AES-128-CBC,00\r\n\r\n"] {
+                let shown = shown_of_key(size, header);
+                assert!(!shown.contains("s3Cr"), "{size}: {shown}");
+                assert!(shown.contains("END RSA"), "{size}: {shown}");
+            }
+        }
     }
 }

@@ -159,6 +159,7 @@ impl Engine {
     /// It has ended, or the caller may not.
     pub async fn resize(&self, caller: &Caller, id: SessionId, size: Size) -> Result<(), Error> {
         caller.may_write()?;
+        self.audit(caller, "resize", Some(id));
         self.ask(id, |reply| Msg::Resize(size, reply)).await
     }
 

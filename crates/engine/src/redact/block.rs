@@ -22,6 +22,29 @@ const HEADER_MAX: usize = 24;
 /// How long all headers may be, and white space with them.
 const HEADERS_MAX: usize = 1024;
 
+/// The shortest row of base64 that is taken for one of a block. Rows of terminals that wrap it are shorter than its lines.
+const DENSE_MIN: usize = 16;
+
+/// How many rows a block has before its base64: the first, headers, and an empty one.
+const HEAD_ROWS: usize = 6;
+
+/// Whether rows belong to a block that goes on below them, asked from below: nobody could tell otherwise that
+/// what follows is a secret.
+pub(crate) fn part_of_block() -> impl FnMut(&str) -> bool {
+    let (mut head, mut inside) = (HEAD_ROWS, false);
+    move |row| {
+        let is_base64 =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+        if row.len() >= DENSE_MIN && row.bytes().all(is_base64) {
+            inside = true;
+            return true;
+        }
+        head = head.saturating_sub(1);
+        let is_head = inside || row.is_empty() || row.contains(": ");
+        row.contains(BEGIN) || (is_head && head > 0)
+    }
+}
+
 pub(super) fn judge(site: &Site<'_>, anchor: Range<usize>) -> Verdict {
     let rest = &site.text[anchor.end..];
     let is_name = |byte: &u8| byte.is_ascii_uppercase() || matches!(byte, b' ' | b'0'..=b'9');
