@@ -19,6 +19,9 @@ const GREETING: Duration = Duration::from_secs(2);
 /// How often a daemon that somebody stopped is looked for: at once, to a person.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
+/// How often to see whether a daemon is there again that is being restarted: somebody waits for it.
+const SOON: Duration = Duration::from_millis(20);
+
 /// What a verb is given.
 pub(crate) struct Context<'a> {
     /// The program around the command line.
@@ -161,6 +164,24 @@ impl<'a> Context<'a> {
                     std::thread::sleep(LOOK_EVERY);
                 }
                 connected => return connected,
+            }
+        }
+    }
+
+    /// The same until a deadline, if there is a next one by then.
+    pub(crate) fn connect_to_next(
+        &self,
+        lost: &mut Connection,
+        deadline: Instant,
+    ) -> Option<Connection> {
+        if !lost.was_stopped() {
+            return self.connect().ok();
+        }
+        loop {
+            match self.connect_to_running() {
+                Ok(next) => return Some(next),
+                Err(_) if Instant::now() < deadline => std::thread::sleep(SOON),
+                Err(_) => return None,
             }
         }
     }

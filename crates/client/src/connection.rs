@@ -254,14 +254,30 @@ impl Connection {
     /// nothing else is wanted of what came.
     #[must_use]
     pub fn was_stopped(&mut self) -> bool {
+        self.last_words().is_some()
+    }
+
+    /// Whether it said so, and that it has done nothing of what it did not answer: it may be asked of the next one.
+    #[must_use]
+    pub fn left_nothing_begun(&mut self) -> bool {
+        self.last_words() == Some(0)
+    }
+
+    /// How many requests it had begun and not answered when it said that it ends.
+    fn last_words(&mut self) -> Option<u64> {
         // Who could not be written to may have said something before.
         let reads = (0..LAST_READS).take_while(|_| matches!(self.receive(), Ok(Received::Bytes)));
         let _read = reads.count();
-        let mut stopped = false;
+        let mut begun = None;
         while let Ok(Some(event)) = self.next_event() {
-            stopped |= matches!(event, Event::Notification { method, .. } if method == STOPPING);
+            if let Event::Notification { method, params } = event
+                && method == STOPPING
+            {
+                // A daemon of before does not say.
+                begun = Some(params["begun"].as_u64().unwrap_or(u64::MAX));
+            }
         }
-        stopped
+        begun
     }
 
     /// Takes the next event of what was read.

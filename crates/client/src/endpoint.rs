@@ -83,7 +83,14 @@ impl Endpoint {
         identity: &Identity,
         start: &mut dyn FnMut() -> Result<(), String>,
     ) -> Result<Connection, Error> {
-        Connection::open(self.stream_or_start(start)?, identity)
+        let deadline = Instant::now() + START_TIMEOUT;
+        loop {
+            match Connection::open(self.stream_or_start(start)?, identity) {
+                // It ended while we said who we are; nothing was asked of it yet.
+                Err(Error::Lost(_)) if Instant::now() < deadline => thread::sleep(FIRST_PAUSE),
+                other => return other,
+            }
+        }
     }
 
     /// The same with a daemon that is only hailed: see [`Connection::hail`].

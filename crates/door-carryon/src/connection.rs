@@ -43,6 +43,13 @@ const READ_BYTES: usize = 32 << 10;
 /// How long requests have to finish after the client said its last word.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
+/// How long requests have to finish after the daemon was told to end: most take milliseconds. A daemon leaves its
+/// connections a little more than this.
+const LAST_ANSWERS: Duration = Duration::from_millis(150);
+
+/// How long to listen for a request that may be under way then, and how often to see whether one is left.
+const LAST_LOOK: Duration = Duration::from_millis(5);
+
 /// How often to see whether a client is gone whose frame is not taken yet.
 const LOOK_AROUND: Duration = Duration::from_secs(2);
 
@@ -125,10 +132,22 @@ pub async fn serve_as(
     };
     let writing = connection.out.write_to(writer);
     let ending = async {
-        tokio::select! {
-            () = reading => {}
-            () = telling => {}
-            () = shutdown.begun() => connection.tell_stopping(),
+        tokio::pin!(reading);
+        let stopped = tokio::select! {
+            () = &mut reading => false,
+            () = telling => false,
+            () = shutdown.begun() => true,
+        };
+        if stopped {
+            // Who is not answered cannot know whether it was done.
+            let _late = tokio::time::timeout(LAST_ANSWERS, async {
+                tokio::select! {
+                    () = &mut reading => {}
+                    () = connection.answered() => {}
+                }
+            })
+            .await;
+            connection.tell_stopping();
         }
         connection.streams.clear();
         connection.out.close();
@@ -200,7 +219,18 @@ impl Connection {
     fn tell_stopping(&self) {
         if !self.is_foreign() {
             // However far behind it is: it would start another.
-            self.out.push([notes::frame("daemon.stopping", &json!({}))]);
+            let begun = self.requests().values().filter(|running| !running.waits).count();
+            self.out.push([notes::frame("daemon.stopping", &json!({ "begun": begun }))]);
+        }
+    }
+
+    /// Waits until nothing is asked any more that can be answered.
+    async fn answered(&self) {
+        loop {
+            tokio::time::sleep(LAST_LOOK).await;
+            if self.requests().values().all(|running| running.waits) {
+                return;
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use greenroom_client::{
-    AttachOptions, Connection, Ended, ErrorKind, Event, Lag, RedrawReason, Session, Stream,
+    AttachOptions, Connection, Ended, ErrorKind, Event, Lag, RedrawReason, Session,
 };
 use greenroom_model::{Offset, Size};
 use rustix::stdio::{stdin, stdout};
@@ -77,7 +77,7 @@ pub(crate) fn bridge(
         counts: true,
         ..AttachOptions::default()
     };
-    let over = match Stream::attach(&mut connection, &target, options) {
+    let over = match super::attach(context, &mut connection, &target, &options) {
         Ok(stream) => {
             let link = Link::new(context, connection, stream)?;
             let mut bridged = Bridged::new(context, link, how.typing)?;

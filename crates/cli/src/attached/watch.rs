@@ -78,7 +78,7 @@ pub(crate) fn watch_as(
         pictures: true,
         counts: true,
     };
-    let stream = Stream::attach(&mut connection, target, options)?;
+    let stream = super::attach(context, &mut connection, target, &options)?;
     refuse_own(context, &stream)?;
     let mut watcher = Watcher {
         title: stream.session().title.clone(),

@@ -110,7 +110,12 @@ impl Wanted {
             return Err(Failure::usage("the daemon is older than limits on sessions")
                 .hint("restart it with `greenroom daemon restart`; sessions go on"));
         }
-        let made = connection.call("session.create", &self.params(context)?);
+        let params = self.params(context)?;
+        let mut made = connection.call("session.create", &params);
+        if matches!(made, Err(Error::Lost(_))) && connection.left_nothing_begun() {
+            *connection = context.connect()?;
+            made = connection.call("session.create", &params);
+        }
         made.map_err(|error| match (error.kind(), &self.name) {
             (ErrorKind::Busy, Some(name)) => taken(context, name, error),
             _ => error.into(),

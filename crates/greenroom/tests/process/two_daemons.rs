@@ -1,5 +1,7 @@
 //! Two daemons at once: exactly one serves (K10).
 
+use std::process::Stdio;
+
 use greenroom_testkit::{Daemon, count, create, eventually_some, session_list};
 
 use crate::support::home;
@@ -46,4 +48,24 @@ fn a_stale_socket_is_replaced_and_a_strange_file_is_not() {
     assert_eq!(refused.wait_for_end().code(), Some(1));
     assert!(refused.said().contains("not a socket of ours"), "{}", refused.said());
     assert_eq!(std::fs::read_to_string(home.socket()).unwrap(), "mine");
+}
+
+/// What a daemon has begun when it is told to stop, it finishes and tells: who is not answered would do it again.
+#[test]
+fn what_is_asked_while_the_daemon_is_restarted_is_answered() {
+    let home = home();
+    let _daemon = home.start();
+    let log = home.path().join("ran");
+    for round in 0..count(8, 40) {
+        let restart = home.command(["daemon", "restart"]).stdout(Stdio::null()).spawn();
+        let script = format!("echo {round} >> '{}'; exit 3", log.display());
+        let output =
+            home.command(["run", "--", "sh", "-c", &script]).stdin(Stdio::null()).output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "round {round}: {output:?}");
+        let restarted = restart.unwrap().wait().unwrap();
+        assert!(restarted.success(), "round {round}");
+    }
+    let ran = std::fs::read_to_string(&log).unwrap();
+    let expected: String = (0..count(8, 40)).map(|round| format!("{round}\n")).collect();
+    assert_eq!(ran, expected, "each ran once");
 }
