@@ -37,6 +37,11 @@ pub trait Host {
     /// The environment of this process.
     fn environment(&self) -> Vec<(OsString, OsString)>;
 
+    /// What files that this process makes are not open to, if that can be known.
+    fn umask(&self) -> Option<u32> {
+        None
+    }
+
     /// Where things are.
     ///
     /// # Errors

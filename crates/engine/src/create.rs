@@ -71,6 +71,8 @@ pub struct New {
     pub max_processes: Option<u64>,
     /// How many bytes of memory they may take together; likewise.
     pub max_memory: Option<u64>,
+    /// What its files are not to be open to; as for the daemon if there is none.
+    pub umask: Option<u32>,
 }
 
 impl New {
@@ -123,7 +125,7 @@ impl Engine {
         let cwd = description.cwd.clone();
         let no_holder =
             |error| Error::Holder { program: options.holder.display().to_string(), error };
-        let socket = start_holder(&options, id).map_err(no_holder)?;
+        let socket = start_holder(&options, id, new.umask).map_err(no_holder)?;
         reach(Point::CreateStarted);
         let asked =
             ask(socket, spawn).await.map_err(|error| failure(error, program, cwd, no_holder))?;

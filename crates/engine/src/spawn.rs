@@ -13,6 +13,7 @@ use std::time::Duration;
 use greenroom_model::SessionId;
 use greenroom_proto::{Description, FromHolder, Hello, Spawn, ToHolder};
 use greenroom_screen::Screen;
+use rustix::fs::Mode;
 use tokio::net::UnixStream;
 use tokio::process::Command;
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -34,9 +35,14 @@ const INTRODUCTION: Duration = Duration::from_secs(10);
 ///
 /// It gets no arguments but the session's number, for who looks at the process list, and no
 /// environment. It is our child, and reaped when it ends although nobody waits for it.
-pub(crate) fn start_holder(options: &Options, id: SessionId) -> io::Result<Socket> {
+pub(crate) fn start_holder(
+    options: &Options,
+    id: SessionId,
+    umask: Option<u32>,
+) -> io::Result<Socket> {
     let (ours, theirs) = Socket::pair()?;
     ours.set_nonblocking(true)?;
+    let _umask = umask.map(Umask::set);
     let child = Command::new(&options.holder)
         .arg(format!("s{id}"))
         .env_clear()
@@ -46,6 +52,22 @@ pub(crate) fn start_holder(options: &Options, id: SessionId) -> io::Result<Socke
         .spawn()?;
     tracing::debug!(session = %id, pid = ?child.id(), "a holder was started");
     Ok(ours)
+}
+
+/// Another umask, until this is dropped: a holder hands its own on to its program. Whatever another thread makes in
+/// between lies in a folder that is nobody else's.
+struct Umask(Mode);
+
+impl Umask {
+    fn set(mask: u32) -> Umask {
+        Umask(rustix::process::umask(Mode::from_raw_mode(mask & 0o777)))
+    }
+}
+
+impl Drop for Umask {
+    fn drop(&mut self) {
+        rustix::process::umask(self.0);
+    }
 }
 
 /// Asks a holder that was just started for its session. If that fails, what came of it is ended.

@@ -27,6 +27,13 @@ impl Host for Program {
         env::vars_os().collect()
     }
 
+    fn umask(&self) -> Option<u32> {
+        // To ask the system otherwise is to change it.
+        let status = std::fs::read_to_string("/proc/self/status").ok()?;
+        let umask = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
+        u32::from_str_radix(umask.trim(), 8).ok()
+    }
+
     fn paths(&self) -> Result<greenroom_cli::Paths> {
         let paths = Paths::from_environment()?;
         Ok(greenroom_cli::Paths {

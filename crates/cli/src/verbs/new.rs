@@ -154,6 +154,9 @@ impl Wanted {
         let variables = environment::for_session(context.host.environment(), &self.variables);
         let folder = folder(self.cwd.as_deref())?;
         let mut params = json!({"cwd": folder, "env": variables, "clearEnv": true});
+        if let Some(umask) = context.host.umask() {
+            params["umask"] = umask.into();
+        }
         if let Some(shell) = shell {
             params["shell"] = shell.into();
         }

@@ -68,6 +68,7 @@ pub(super) async fn create(it: Arc<Connection>, params: Params) -> Result<Answer
         expect: params.flag("expect"),
         max_processes: params.bound("maxProcesses")?,
         max_memory: params.bound("maxMemory")?,
+        umask: params.bound("umask")?.and_then(|it| u32::try_from(it).ok()),
         ..New::default()
     };
     let info = it.door.engine.create(&it.caller, new).await?;

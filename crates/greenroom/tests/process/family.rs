@@ -97,6 +97,28 @@ fn a_kill_ends_everything_that_came_of_a_session() {
     });
 }
 
+/// Whoever started the daemon: a program begins with the umask of who made its session.
+#[test]
+fn files_of_a_program_are_as_open_as_those_of_who_made_its_session() {
+    let home = home();
+    let starts = home.command(["daemon", "start"]);
+    let run = |umask: &str, command: &std::process::Command| {
+        let words: Vec<_> =
+            command.get_args().map(|it| it.to_string_lossy().into_owned()).collect();
+        let mut shell = std::process::Command::new("sh");
+        let line = format!("umask {umask}; exec \"$0\" \"$@\"");
+        shell.args(["-c", &line]).arg(home.binary()).args(words);
+        shell.env_clear().envs(home.environment()).stdin(std::process::Stdio::null());
+        let output = shell.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    };
+    run("000", &starts);
+    for umask in ["0022", "0077", "0002"] {
+        assert_eq!(run(umask, &home.command(["run", "--", "sh", "-c", "umask"])), umask);
+    }
+}
+
 /// A session that is made, ends and is forgotten.
 pub(crate) fn cycle(connection: &mut Connection, round: usize) {
     let name = format!("round-{round}");
