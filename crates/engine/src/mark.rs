@@ -15,13 +15,16 @@ use greenroom_screen::{Pos, Position, Screen, Wrap};
 
 pub(crate) use self::echo::Echo;
 use self::echo::{At, Typed};
-use self::keyed::{Keyed, MAX_TYPED, join, size};
+use self::keyed::{Keyed, MAX_TYPED, ended, join, size};
 
 /// How many marks a session remembers; a wait asks for one of the last few.
 const MAX_MARKS: usize = 64;
 
 /// How many prompts a session remembers: a shell's, and those of a few programs in it.
 const MAX_PROMPTS: usize = 8;
+
+/// How many marks back what was typed may be shown again.
+const MAX_EARLIER: usize = 16;
 
 /// The longest text that is taken for a prompt.
 const MAX_PROMPT: usize = 256;
@@ -52,6 +55,8 @@ pub(crate) struct Mark {
     echo: Echo,
     /// What stood before what was typed, at other times.
     prompts: Arc<[String]>,
+    /// The last lines that were typed before.
+    earlier: Vec<String>,
     /// What was typed is not known, only that the rest of the line it was typed on is its echo.
     is_remembered: bool,
 }
@@ -88,6 +93,7 @@ impl Mark {
             edited: Vec::new(),
             echo: Echo::Nobody,
             prompts: Arc::default(),
+            earlier: Vec::new(),
             is_remembered: false,
         }
     }
@@ -136,15 +142,15 @@ impl Mark {
             return printed;
         }
         let mut whole = Vec::new();
-        let (echo, prompts) = (self.echo, &*self.prompts);
+        let (echo, prompts, earlier) = (self.echo, &*self.prompts, &*self.earlier);
         let typed = if is_redrawn {
             whole.clone_from(&self.edited);
             join(&mut whole, self.typed.lines.iter().cloned());
-            Typed { begun: "", lines: &whole, echo, prompts, at: At::Line }
+            Typed { begun: "", lines: &whole, echo, prompts, earlier, at: At::Line }
         } else {
             let begun = self.edited.last().map_or("", String::as_str);
             let at = if self.stands_behind(begun) { At::Prompt } else { At::Mark };
-            Typed { begun, lines: &self.typed.lines, echo, prompts, at }
+            Typed { begun, lines: &self.typed.lines, echo, prompts, earlier, at }
         };
         text.push_str(&typed.without_echo(&printed));
         text
@@ -223,7 +229,8 @@ impl Mark {
             return text;
         }
         let (echo, prompts) = (Echo::Program, &*self.prompts);
-        Typed { begun: "", lines: edited, echo, prompts, at: At::Line }.without_echo(&text)
+        Typed { begun: "", lines: edited, echo, prompts, earlier: &[], at: At::Line }
+            .without_echo(&text)
     }
 }
 
@@ -284,6 +291,8 @@ impl Marks {
         let (before, later) = self.marks.split_at(behind);
         let mut mark = before.last().cloned().unwrap_or_else(Mark::beginning);
         later.iter().for_each(|it| mark.also_typed(it));
+        let earlier = before.iter().rev().skip(1).take(MAX_EARLIER);
+        mark.earlier = earlier.flat_map(|it| ended(&it.edited, &it.typed)).collect();
         mark.prompts = Arc::clone(&self.prompts);
         mark
     }

@@ -41,6 +41,9 @@ pub(super) struct Typed<'a> {
     pub(super) echo: Echo,
     /// What has stood before what was typed, at other times, without the blanks behind it.
     pub(super) prompts: &'a [String],
+    /// Lines that were typed before, which a shell may show again: it was not ready for them, or is asked for one of
+    /// them by a key.
+    pub(super) earlier: &'a [String],
     pub(super) at: At,
 }
 
@@ -78,7 +81,23 @@ impl Typed<'_> {
             }
         }
         out.push_str(rest);
-        out
+        if self.earlier.is_empty() { out } else { self.without_earlier(&out) }
+    }
+
+    /// Without earlier lines that stand behind a prompt.
+    fn without_earlier(&self, printed: &str) -> String {
+        let mut behind_prompt = self.at == At::Prompt;
+        let lines = printed.split('\n').map(|line| {
+            let first = std::mem::take(&mut behind_prompt);
+            let shown = line.trim_end();
+            let mut before = self.earlier.iter().filter_map(|it| shown.strip_suffix(it.as_str()));
+            let is_echo = |before: &&str| match before.is_empty() {
+                true => first,
+                false => self.is_prompt(before),
+            };
+            before.find(is_echo).unwrap_or(line)
+        });
+        lines.collect::<Vec<&str>>().join("\n")
     }
 
     /// A line with what was typed of it before.
@@ -93,7 +112,9 @@ impl Typed<'_> {
     fn find(&self, text: &str, line: &str, entered: bool, at_mark: bool) -> Option<(usize, usize)> {
         let is_echo = |&at: &usize| {
             if at == 0 && at_mark {
-                return !entered || ends_line(text, at, line);
+                // A prompt may have a part at the right margin.
+                let apart = text[line.len()..].starts_with("  ");
+                return !entered || apart || ends_line(text, at, line);
             }
             let before = line_before(text, at);
             ends_line(text, at, line) && (before.is_empty() || self.is_prompt(before))

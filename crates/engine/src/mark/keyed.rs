@@ -33,6 +33,8 @@ impl From<&[u8]> for Keyed {
                     lines.push(std::mem::take(&mut line));
                     ended = if is_pasted { ended } else { lines.len() };
                 }
+                // What was taken back is not shown.
+                '\x7f' | '\x08' => drop(line.pop()),
                 _ if char.is_control() => {}
                 _ => line.push(char),
             }
@@ -53,6 +55,15 @@ impl Keyed {
         }
         join(&mut self.lines, more.lines.into_iter());
     }
+}
+
+/// The lines that were ended, without the empty ones.
+pub(super) fn ended(edited: &[String], typed: &Keyed) -> Vec<String> {
+    let mut lines = edited.to_vec();
+    join(&mut lines, typed.lines.iter().cloned());
+    lines.pop();
+    lines.retain(|line| !line.trim().is_empty());
+    lines
 }
 
 /// Appends lines to lines: the first goes on where the last ended.

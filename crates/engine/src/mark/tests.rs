@@ -202,3 +202,28 @@ fn a_mark_moves_with_its_text() {
     screen.feed(b"FAILED\r\n");
     assert_eq!(marks.find(None).output(&screen).trim_end(), "\nFAILED");
 }
+
+#[test]
+fn what_was_typed_before_is_an_echo_when_it_is_shown_again() {
+    // Lines that wait for the shell to be ready, of which one is shown behind the last mark.
+    let turns = [
+        ("sleep 1\r", "sleep 1\r\n"),
+        ("echo AA\r", "echo AA\r\n"),
+        ("echo BB\r", "echo BB\r\n$ echo AA\r\nAA\r\n$ echo BB\r\nBB\r\n$ "),
+    ];
+    check_typed("$ ", &turns, Echo::Terminal, "\n$ \nAA\n$ \nBB\n$");
+    // One that is brought back by a key.
+    let turns = [("echo C\r", "echo C\r\nC\r\n$ "), ("\x1b[A", "echo C"), ("\r", "\r\nC\r\n$ ")];
+    check_typed("$ ", &turns, Echo::Program, "\nC\n$");
+    let turns = [("echo C\r", "echo C\r\nC\r\n$ "), ("\x1b[A\r", "echo C\r\nC\r\n$ ")];
+    check_typed("$ ", &turns, Echo::Program, "\nC\n$");
+    // But a program that says it again says it.
+    let turns = [("yes\r", "yes\r\n"), ("no\r", "no\r\nyes\r\n")];
+    check_typed("", &turns, Echo::Terminal, "\nyes");
+}
+
+#[test]
+fn what_stands_at_the_right_margin_or_was_taken_back_changes_nothing() {
+    check("% ", "make\r", "make             12:00\r\ndone", "             12:00\ndone");
+    check("$ ", "echo ABD\x7fC\r", "echo ABC\r\nABC", "\nABC");
+}
