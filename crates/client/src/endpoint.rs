@@ -16,6 +16,9 @@ use std::time::{Duration, Instant};
 use crate::connection::{Connection, Identity};
 use crate::error::Error;
 
+/// How many daemons are greeted: one that ends right then is no accident, and the next has just begun.
+const GREETINGS: usize = 3;
+
 /// How long a daemon that was started may take until it accepts: it has sessions to take over.
 const START_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -83,14 +86,14 @@ impl Endpoint {
         identity: &Identity,
         start: &mut dyn FnMut() -> Result<(), String>,
     ) -> Result<Connection, Error> {
-        let deadline = Instant::now() + START_TIMEOUT;
-        loop {
+        for _ in 1..GREETINGS {
             match Connection::open(self.stream_or_start(start)?, identity) {
                 // It ended while we said who we are; nothing was asked of it yet.
-                Err(Error::Lost(_)) if Instant::now() < deadline => thread::sleep(FIRST_PAUSE),
+                Err(Error::Lost(_)) => thread::sleep(FIRST_PAUSE),
                 other => return other,
             }
         }
+        Connection::open(self.stream_or_start(start)?, identity)
     }
 
     /// The same with a daemon that is only hailed: see [`Connection::hail`].

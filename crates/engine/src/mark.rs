@@ -57,6 +57,8 @@ pub(crate) struct Mark {
     prompts: Arc<[String]>,
     /// The last lines that were typed before.
     earlier: Vec<String>,
+    /// It is the beginning of everything: who asks for that wants to see what was typed, too.
+    is_beginning: bool,
     /// What was typed is not known, only that the rest of the line it was typed on is its echo.
     is_remembered: bool,
 }
@@ -78,7 +80,7 @@ impl Mark {
     /// Everything there is counts as printed after it.
     pub(crate) fn beginning() -> Mark {
         let mut mark = Mark::new(Offset::START, Pos { row: 0, col: 0 });
-        mark.position = Some(Position::default());
+        (mark.position, mark.is_beginning) = (Some(Position::default()), true);
         mark
     }
 
@@ -94,6 +96,7 @@ impl Mark {
             echo: Echo::Nobody,
             prompts: Arc::default(),
             earlier: Vec::new(),
+            is_beginning: false,
             is_remembered: false,
         }
     }
@@ -171,7 +174,7 @@ impl Mark {
 
     /// Something else was typed behind it.
     pub(crate) fn also_typed(&mut self, other: &Mark) {
-        if other.offset >= self.offset && !other.is_remembered {
+        if other.offset >= self.offset && !other.is_remembered && !self.is_beginning {
             self.typed.extend(other.typed.clone());
         }
     }

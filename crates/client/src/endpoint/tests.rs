@@ -94,14 +94,16 @@ fn a_daemon_that_was_started_is_waited_for() {
     let folder = folder();
     let path = folder.path().join("s");
     let endpoint = Endpoint::new(&path);
-    let mut daemon = None;
+    let mut daemons = Vec::new();
     let mut start = || {
+        std::fs::remove_file(&path).unwrap_or_default();
         let path = path.clone();
         // It speaks nothing: that it was reached is what the test wants to see.
-        daemon = Some(thread::spawn(move || drop(UnixListener::bind(&path).unwrap().accept())));
+        daemons.push(thread::spawn(move || drop(UnixListener::bind(&path).unwrap().accept())));
         Ok(())
     };
     let error = endpoint.connect_or_start(&identity(), &mut start).err().unwrap();
     assert!(matches!(error, Error::Lost(_)), "{error}");
-    daemon.unwrap().join().unwrap();
+    assert!(!daemons.is_empty());
+    daemons.into_iter().for_each(|it| it.join().unwrap());
 }
