@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use greenroom_engine::{Caller, Typed};
+use greenroom_engine::{Error, Typed};
 use greenroom_model::{Key, KeyEvent, Mods, SessionId, Size};
 use greenroom_screen::keys::encode_paste;
 use rustix::process::Signal;
@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use crate::Door;
 use crate::error::RpcError;
+use crate::typing::Typist;
 
 /// How many characters of streamed text are typed at once at most.
 const MAX_CHUNK: usize = 1024;
@@ -111,22 +112,31 @@ impl Action {
         matches!(self, Action::Key(name) if name == "enter")
     }
 
-    /// Does it.
+    /// Does it. A session that is closed meanwhile is closed, and not one that never was.
     pub(crate) async fn perform(
         self,
         door: &Door,
-        caller: &Caller,
+        typist: Typist<'_>,
         id: SessionId,
     ) -> Result<(), RpcError> {
-        let engine = &door.engine;
+        let done = self.perform_on(door, typist, id).await;
+        done.map_err(|error| door.closed_if_gone(id, error))
+    }
+
+    async fn perform_on(
+        self,
+        door: &Door,
+        typist: Typist<'_>,
+        id: SessionId,
+    ) -> Result<(), RpcError> {
+        let (engine, caller) = (&door.engine, typist.caller);
         let typed = match self {
-            // As much as a message has room for.
             Action::Text(text) | Action::Paste(text) => {
-                return Ok(engine.type_all(caller, id, Bytes::from(text)).await?);
+                return type_all(door, typist, id, Bytes::from(text)).await;
             }
             Action::BracketedPaste(text) => {
                 let bytes = Bytes::from(encode_paste(&text, true));
-                return Ok(engine.type_all(caller, id, bytes).await?);
+                return type_all(door, typist, id, bytes).await;
             }
             Action::Key(name) => Typed::Keys(vec![key(&name)?]),
             Action::Interrupt => Typed::Bytes(Bytes::from_static(b"\x03")),
@@ -139,16 +149,35 @@ impl Action {
                 return Ok(engine.signal(caller, id, signal.as_raw()).await?);
             }
             Action::MarkTranscript(Label { label }) => return door.mark(id, label).await,
-            Action::StreamText(streamed) => return stream(door, caller, id, streamed).await,
+            Action::StreamText(streamed) => return stream(door, typist, id, streamed).await,
         };
-        engine.type_in(caller, id, typed, false).await?;
+        typist.follow(door, id, engine.type_in(caller, id, typed, false)).await?;
         Ok(())
+    }
+}
+
+/// Types bytes: as much as a message has room for, piece by piece if the queue has not.
+async fn type_all(
+    door: &Door,
+    typist: Typist<'_>,
+    id: SessionId,
+    bytes: Bytes,
+) -> Result<(), RpcError> {
+    let typed = Typed::Bytes(bytes.clone());
+    let at_once = door.engine.type_in(typist.caller, id, typed, false);
+    match typist.follow(door, id, at_once).await {
+        Err(Error::Limit { .. }) => {
+            let typist = Typist { last: false, ..typist };
+            let in_pieces = door.engine.type_all(typist.caller, id, bytes);
+            Ok(typist.follow(door, id, in_pieces).await?)
+        }
+        typed => Ok(typed.map(drop)?),
     }
 }
 
 async fn stream(
     door: &Door,
-    caller: &Caller,
+    typist: Typist<'_>,
     id: SessionId,
     streamed: Streamed,
 ) -> Result<(), RpcError> {
@@ -167,7 +196,9 @@ async fn stream(
         let end = rest.char_indices().nth(chunk_chars).map_or(rest.len(), |it| it.0);
         let (piece, after) = rest.split_at(end);
         let typed = Typed::Bytes(Bytes::copy_from_slice(piece.as_bytes()));
-        door.engine.type_in(caller, id, typed, false).await?;
+        let typist = Typist { last: typist.last && after.is_empty(), ..typist };
+        let typing = door.engine.type_in(typist.caller, id, typed, false);
+        typist.follow(door, id, typing).await?;
         rest = after;
         if !rest.is_empty() {
             tokio::time::sleep(Duration::from_millis(delay_ms)).await;

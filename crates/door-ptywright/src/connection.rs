@@ -2,11 +2,13 @@
 //!
 //! Requests on one session or adapter run one after the other, in the order they came, as clients
 //! that send many at once expect; those on different ones run side by side. A wait lets those
-//! behind it go on, so that it can be fulfilled, or cancelled, on the connection that made it. Only
+//! behind it go on, so that it can be fulfilled, or cancelled, on the connection that made it. What is
+//! typed and not read lets others go on as well, and keeps only its place among what is typed. Only
 //! for a script that was piped in, whose end follows at once, everything runs in its order.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -26,6 +28,7 @@ use crate::framing::{Came, Decoder, Framing};
 use crate::methods::{self, Answer, Order};
 use crate::notes::Notes;
 use crate::sessions::name;
+use crate::typing::{Stage, Typing};
 use crate::waits::Target;
 use crate::{Door, notes};
 
@@ -92,6 +95,8 @@ pub(crate) struct Connection {
     answered: Notify,
     /// Whether the client has said its last word.
     finished: watch::Sender<bool>,
+    /// Whether what the terminal does not take is given up.
+    given_up: watch::Sender<bool>,
 }
 
 /// What is under way.
@@ -101,9 +106,27 @@ struct Busy {
     sessions: BTreeMap<SessionId, usize>,
     /// Requests that may make a session.
     makers: usize,
-    /// The last request on each session or adapter, and the last that concerns all: closed when it
-    /// lets the next go on.
-    tails: BTreeMap<String, watch::Receiver<()>>,
+    /// The last request on each session or adapter, and the last that concerns all.
+    tails: BTreeMap<String, watch::Receiver<Stage>>,
+    /// The last request on each session or adapter that types: who types comes behind it, whatever it
+    /// overtakes.
+    typists: BTreeMap<String, watch::Receiver<Stage>>,
+    /// All requests that type and are not answered.
+    typing: Vec<watch::Receiver<Stage>>,
+}
+
+/// Whether something may still have to wait for a request.
+fn is_under_way(request: &watch::Receiver<Stage>) -> bool {
+    request.has_changed().is_ok() && !request.borrow().lets_go
+}
+
+/// What a request waits for.
+#[derive(Debug, Default)]
+struct Before {
+    /// Until they are stuck at the most.
+    others: Vec<watch::Receiver<Stage>>,
+    /// Until all of it is on its way, however long that takes.
+    typist: Option<watch::Receiver<Stage>>,
 }
 
 /// Serves a connection until its end, or the daemon's. Gives what was wrong with the stream, if its end
@@ -133,6 +156,7 @@ where
         telling: tokio::sync::Mutex::default(),
         answered: Notify::new(),
         finished: watch::Sender::new(false),
+        given_up: watch::Sender::new(false),
     });
     let mut broken = None;
     let reading = async {
@@ -211,7 +235,7 @@ async fn read(
     }
     let broken = decoder.is_inside().then(|| "the input ended inside a message".to_owned());
     connection.finished.send_replace(true);
-    let rest = async { while requests.join_next().await.is_some() {} };
+    let rest = see_to_their_end(connection, &mut requests);
     if client.finishes {
         rest.await;
     } else {
@@ -222,6 +246,22 @@ async fn read(
         }
     }
     broken
+}
+
+/// Waits until all requests are answered. Those that wait for nothing but a terminal that takes no more are
+/// told that it is over: nobody is left who could make the program read.
+async fn see_to_their_end(connection: &Connection, requests: &mut JoinSet<()>) {
+    let mut moved = Instant::now();
+    while !requests.is_empty() {
+        if connection.stuck() < requests.len() {
+            moved = Instant::now();
+        }
+        connection.given_up.send_replace(moved.elapsed() >= LAST_WORDS);
+        tokio::select! {
+            _ = requests.join_next() => moved = Instant::now(),
+            () = tokio::time::sleep(LOOK_AROUND) => {}
+        }
+    }
 }
 
 /// A wait that was sent a moment ago.
@@ -254,11 +294,10 @@ fn take(
         Err((None, _)) => return,
     };
     let order = methods::order(&request);
-    let mut before = Vec::new();
-    let going_on = connection.line_up(&order, &mut before);
+    let before = connection.line_up(&order, &request.params.typing);
     let (answered, waiting) = watch::channel(());
     let mut script = Vec::new();
-    if let Order::On { on, waits } = &order {
+    if let Order::On { on, waits, .. } = &order {
         let key = connection.key(on);
         let same = together.iter().filter(|wait| wait.on == key && wait.is_pending());
         script.extend(same.map(|wait| (wait.at, wait.answered.clone())));
@@ -282,10 +321,7 @@ fn take(
     }
     let connection = Arc::clone(connection);
     requests.spawn(async move {
-        for mut before in before {
-            // It is closed, never changed.
-            let _closed = before.changed().await;
-        }
+        let overtaken = before.over(&request.params.typing).await;
         for (at, mut answered) in script {
             let is_script = tokio::select! {
                 _closed = answered.changed() => false,
@@ -295,17 +331,56 @@ fn take(
                 let _closed = answered.changed().await;
             }
         }
-        let waits = matches!(order, Order::On { waits: Some(_), .. });
+        if matches!(order, Order::On { waits: Some(_), .. }) {
+            // A wait lets the next go on at once; everything else when it is answered.
+            request.params.typing.let_go();
+        }
         let busy = connection.is_busy(&order);
-        // A wait lets the next go on at once; everything else when it is answered.
-        let going_on = Some(going_on).filter(|_| !waits);
-        let result = methods::call(&connection, &request).await;
+        let result = match overtaken && connection.is_gone(&order) {
+            true => Err(RpcError::closed()),
+            false => call(&connection, &request, (&order, &busy)).await,
+        };
         connection.out.room().await;
         if let Some(id) = request.params.asked.answer() {
             connection.respond(id, result);
         }
-        drop((going_on, answered, busy));
+        drop((request, answered, busy));
     });
+}
+
+/// Calls a method. Notifications do not wait for one that waits for the terminal.
+async fn call(
+    connection: &Arc<Connection>,
+    request: &Request,
+    (order, busy): (&Order, &BusyGuard),
+) -> Result<Answer, RpcError> {
+    let calling = methods::call(connection, request);
+    tokio::pin!(calling);
+    if !order.types() {
+        return calling.await;
+    }
+    tokio::select! {
+        result = &mut calling => return result,
+        () = request.params.typing.stuck() => busy.end(),
+    }
+    let mut given_up = connection.given_up.subscribe();
+    tokio::select! {
+        result = calling => result,
+        _ = given_up.wait_for(|given_up| *given_up) => Err(RpcError::closed()),
+    }
+}
+
+impl Before {
+    /// Waits until it is this request's turn; says whether others may have gone before it meanwhile.
+    async fn over(self, typing: &Typing) -> bool {
+        for other in self.others {
+            Typing::pass(other).await;
+        }
+        match self.typist {
+            Some(typist) => typing.come_behind(typist).await,
+            None => false,
+        }
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -382,30 +457,49 @@ impl Connection {
     }
 
     /// Takes a place behind what it must wait for; the next is behind what is returned.
-    fn line_up(&self, order: &Order, before: &mut Vec<watch::Receiver<()>>) -> watch::Sender<()> {
-        let (going_on, tail) = watch::channel(());
+    fn line_up(&self, order: &Order, typing: &Typing) -> Before {
+        let mut before = Before::default();
         let mut busy = lock(&self.busy);
-        busy.tails.retain(|_, tail| tail.has_changed().is_ok());
+        busy.tails.retain(|_, tail| is_under_way(tail));
+        busy.typists.retain(|_, typist| is_under_way(typist));
+        busy.typing.retain(|typing| typing.has_changed().is_ok());
         match order {
             Order::AtOnce => {}
             // Behind everything, and everything behind it.
             Order::All => {
-                before.extend(busy.tails.values().cloned());
-                busy.tails.insert(String::new(), tail);
+                before.others.extend(busy.tails.values().cloned());
+                busy.tails.insert(String::new(), typing.watch());
             }
-            Order::On { on, .. } => {
+            Order::On { on, types, .. } => {
                 let key = self.key(on);
-                before.extend(["", &key].iter().filter_map(|key| busy.tails.get(*key).cloned()));
-                busy.tails.insert(key, tail);
+                let tails = ["", &key].map(|key| busy.tails.get(key).cloned());
+                before.others.extend(tails.into_iter().flatten());
+                busy.tails.insert(key.clone(), typing.watch());
+                if *types {
+                    before.typist = busy.typists.insert(key, typing.watch());
+                    busy.typing.push(typing.watch());
+                }
             }
         }
-        going_on
+        before
+    }
+
+    /// How many requests wait for a terminal that does not take what is typed.
+    fn stuck(&self) -> usize {
+        let busy = lock(&self.busy);
+        let waits = |it: &&watch::Receiver<Stage>| it.has_changed().is_ok() && it.borrow().stuck;
+        busy.typing.iter().filter(waits).count()
+    }
+
+    /// Whether what a request is on is no more.
+    fn is_gone(&self, order: &Order) -> bool {
+        matches!(order, Order::On { on, .. } if self.door.session_of(on).is_none())
     }
 
     /// Holds notifications back until what is returned is dropped.
     fn is_busy(self: &Arc<Connection>, order: &Order) -> BusyGuard {
         let session = match order {
-            Order::On { on, waits: None } => self.door.session_of(on),
+            Order::On { on, waits: None, .. } => self.door.session_of(on),
             _ => None,
         };
         let maker = *order == Order::All;
@@ -414,7 +508,8 @@ impl Connection {
             *busy.sessions.entry(session).or_default() += 1;
         }
         busy.makers += usize::from(maker);
-        BusyGuard { connection: Arc::clone(self), session, maker }
+        let ended = AtomicBool::new(false);
+        BusyGuard { connection: Arc::clone(self), session, maker, ended }
     }
 
     /// Waits until the requests on a session are answered.
@@ -440,10 +535,15 @@ struct BusyGuard {
     connection: Arc<Connection>,
     session: Option<SessionId>,
     maker: bool,
+    ended: AtomicBool,
 }
 
-impl Drop for BusyGuard {
-    fn drop(&mut self) {
+impl BusyGuard {
+    /// Notifications need not wait for it any longer.
+    fn end(&self) {
+        if self.ended.swap(true, Ordering::Relaxed) {
+            return;
+        }
         {
             let mut busy = lock(&self.connection.busy);
             busy.makers -= usize::from(self.maker);
@@ -457,5 +557,11 @@ impl Drop for BusyGuard {
             }
         }
         self.connection.answered.notify_waiters();
+    }
+}
+
+impl Drop for BusyGuard {
+    fn drop(&mut self) {
+        self.end();
     }
 }

@@ -8,6 +8,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
 use crate::error::RpcError;
+use crate::typing::Typing;
 use crate::waits::Named;
 
 /// A request or a notification.
@@ -24,6 +25,8 @@ pub(crate) struct Params {
     /// By what name it can be cancelled, if it is a wait.
     pub(crate) named: Named,
     pub(crate) asked: Asked,
+    /// How far it has come with what it types.
+    pub(crate) typing: Typing,
 }
 
 /// Which request an answer is to, and whether it was given. Cheap to clone.
@@ -68,7 +71,7 @@ impl Request {
         };
         let asked = Asked { id, ..Asked::default() };
         let value = members.params.unwrap_or_default();
-        let params = Params { value, named: Named::default(), asked };
+        let params = Params { value, named: Named::default(), asked, typing: Typing::default() };
         Ok(Request { method, params })
     }
 }

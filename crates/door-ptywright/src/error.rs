@@ -99,7 +99,8 @@ impl From<Error> for RpcError {
                 RpcError::unknown_session(&format!("s{id}"))
             }
             Error::NoSession(id) => RpcError::unknown_session(id),
-            Error::Ended(_) => RpcError::closed(),
+            // What was typed did not reach the program because it ended in the midst of it.
+            Error::Ended(_) | Error::Typing(_) => RpcError::closed(),
             Error::Lost(_) => RpcError::new(CLOSED, "session output reader ended"),
             Error::Timeout { contents, .. } => RpcError::timeout(contents),
             Error::Denied(_) => RpcError::denied(&error.to_string(), Value::Null),
@@ -111,11 +112,9 @@ impl From<Error> for RpcError {
             Error::Spawn { .. } | Error::Limits(_) | Error::Holder { .. } => {
                 RpcError::internal(format!("pty backend error: {error}"))
             }
-            Error::Typing(_)
-            | Error::Running(_)
-            | Error::InputFull(_)
-            | Error::Archive(_)
-            | Error::Stopping => RpcError::internal(error.to_string()),
+            Error::Running(_) | Error::InputFull(_) | Error::Archive(_) | Error::Stopping => {
+                RpcError::internal(error.to_string())
+            }
         }
     }
 }

@@ -25,6 +25,7 @@ mod redaction;
 mod sessions;
 mod snapshot;
 mod submit;
+mod typing;
 mod waits;
 
 use greenroom_engine::{Engine, State};

@@ -68,9 +68,18 @@ pub(crate) enum Order {
         on: String,
         /// It lets those behind it go on while it runs; and by what name it can be cancelled.
         waits: Option<Option<String>>,
+        /// It types: after what was typed before, and others type after it.
+        types: bool,
     },
     /// After everything: it concerns all.
     All,
+}
+
+impl Order {
+    /// Whether it types.
+    pub(crate) fn types(&self) -> bool {
+        matches!(self, Order::On { types: true, .. })
+    }
 }
 
 /// The parameters that say what a request is on.
@@ -82,15 +91,24 @@ struct On {
     adapter: Option<String>,
     #[serde(default)]
     wait_id: Option<String>,
+    /// The second leg of a turn; whatever it may be to others, which have none.
     #[serde(default)]
-    wait: Option<Wait>,
+    wait: Value,
+    /// What an input does.
+    #[serde(default)]
+    action: Value,
 }
 
-/// The second leg of a turn.
-#[derive(Deserialize)]
-struct Wait {
-    #[serde(default)]
-    wait_id: Option<String>,
+impl On {
+    /// Whether a request does nothing but type.
+    fn types(&self, method: &str) -> bool {
+        let action = self.action["type"].as_str();
+        match method {
+            "adapter.send" => true,
+            "session.input" => !action.is_some_and(|action| NOT_TYPED.contains(&action)),
+            _ => false,
+        }
+    }
 }
 
 /// When a request runs.
@@ -101,13 +119,14 @@ pub(crate) fn order(request: &Request) -> Order {
     }
     // What is wrong with its parameters is said by the method itself.
     let Ok(params) = request.params.read::<On>() else { return Order::All };
+    let types = params.types(method);
     let waits = match method {
         "session.wait" | "adapter.wait" => Some(params.wait_id),
-        "adapter.turn" => Some(params.wait.and_then(|wait| wait.wait_id)),
+        "adapter.turn" => Some(params.wait["wait_id"].as_str().map(str::to_owned)),
         _ => None,
     };
     match params.session.or(params.adapter) {
-        Some(on) => Order::On { on, waits },
+        Some(on) => Order::On { on, waits, types },
         None => Order::All,
     }
 }
@@ -120,6 +139,9 @@ const AT_ONCE: &[&str] = &[
     "adapter.cancel_wait",
     "session.cancel_wait",
 ];
+
+/// Actions of an input that the program need not read.
+const NOT_TYPED: &[&str] = &["kill", "signal", "resize", "mark_transcript"];
 
 macro_rules! methods {
     ($($name:literal => $function:path,)*) => {

@@ -119,6 +119,11 @@ impl Door {
         Ok(read.await?.shown(policy.as_ref()).into_owned())
     }
 
+    /// The error of something that was done to a session: whatever it is, one that is forgotten was closed.
+    pub(crate) fn closed_if_gone(&self, id: SessionId, error: RpcError) -> RpcError {
+        if self.engine.changes(id).is_err() { RpcError::closed() } else { error }
+    }
+
     /// Ends a session and forgets it.
     pub(crate) async fn close(&self, caller: &Caller, id: SessionId) -> Result<(), RpcError> {
         if let Err(error) = self.engine.kill(caller, id, None).await {

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use greenroom_engine::{Caller, Matcher};
+use greenroom_engine::Matcher;
 use greenroom_model::SessionId;
 use greenroom_plugin::Plan;
 use tokio::time::Instant;
@@ -16,6 +16,7 @@ use crate::Door;
 use crate::action::Action;
 use crate::adapters::{INTENT, Live};
 use crate::error::RpcError;
+use crate::typing::Typist;
 
 /// How long the screen must be still for a composer to have settled.
 const SETTLED: Duration = Duration::from_millis(80);
@@ -43,7 +44,7 @@ impl Door {
     /// Does what a plan says, in order.
     pub(crate) async fn carry_out(
         &self,
-        caller: &Caller,
+        typist: Typist<'_>,
         live: &Live,
         plan: Plan,
     ) -> Result<(), RpcError> {
@@ -58,10 +59,10 @@ impl Door {
             }
             filled = action.fills_composer() || (filled && !enters && !action.is_enter());
             submits = enters;
-            action.perform(self, caller, id).await?;
+            action.perform(self, typist, id).await?;
         }
         if submits && plan.last_intent.as_deref() == Some(SUBMITTED) {
-            self.verify(caller, live).await?;
+            self.verify(typist, live).await?;
         }
         if let Some(intent) = plan.last_intent {
             live.set_last_intent(intent.clone());
@@ -80,7 +81,7 @@ impl Door {
     }
 
     /// Sees to it that a prompt was sent, if the adapter can tell.
-    async fn verify(&self, caller: &Caller, live: &Live) -> Result<(), RpcError> {
+    async fn verify(&self, typist: Typist<'_>, live: &Live) -> Result<(), RpcError> {
         let until = Instant::now() + SENT_WITHIN;
         let mut changes = self.engine.changes(live.session)?;
         let mut again = 0;
@@ -101,7 +102,7 @@ impl Door {
                 Some("unsent") => {
                     tracing::info!(adapter = %live.name, "a prompt was still in the composer: Enter again");
                     again += 1;
-                    Action::Key("enter".to_owned()).perform(self, caller, live.session).await?;
+                    Action::Key("enter".to_owned()).perform(self, typist, live.session).await?;
                 }
                 Some("pending") => {}
                 _ => return Ok(()),

@@ -22,6 +22,7 @@ use crate::matcher::{TRANSCRIPT_TAIL, Tree};
 use crate::redaction::{Veil, Wish};
 use crate::sessions::name;
 use crate::snapshot::{Shot, Wanted};
+use crate::typing::{Typing, Typist};
 use crate::waits::split_status;
 use crate::{Pixels, TRANSCRIPT_CHARS};
 
@@ -31,6 +32,9 @@ const COLS: u16 = 120;
 
 /// How long a wait takes at most, unless its client says otherwise.
 const TIMEOUT_MS: u64 = 120_000;
+
+/// The longest wait: a day. Who wants more asks again.
+const MAX_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The matcher that a wait asks its plugin for, unless its client says otherwise.
 const TURN_MATCHER: &str = "wait_turn_matcher";
@@ -177,10 +181,12 @@ struct Intent {
 }
 
 impl Intent {
-    async fn send(self, it: &Connection, live: &Live) -> Result<(), RpcError> {
+    async fn send(self, it: &Connection, live: &Live, typing: &Typing) -> Result<(), RpcError> {
         let params = if self.params.is_null() { json!({}) } else { self.params };
         let plan = live.plugin.intent(&self.intent, params).await?;
-        it.door.carry_out(&it.caller, live, plan).await
+        let typist = Typist { caller: &it.caller, typing, last: false };
+        let sent = it.door.carry_out(typist, live, plan).await;
+        sent.map_err(|error| it.door.closed_if_gone(live.session, error))
     }
 }
 
@@ -189,9 +195,10 @@ pub(super) async fn send(it: &Arc<Connection>, params: &Params) -> Result<Answer
     let live = adapter(it, params, "adapter.send", Permission::InputWrite)?;
     let intent: Intent = params.read()?;
     let turn = live.turn.lock().await;
-    intent.send(it, &live).await?;
+    intent.send(it, &live, &params.typing).await?;
     drop(turn);
-    let state = it.door.classify(&live, None).await?;
+    let state = it.door.classify(&live, None).await;
+    let state = state.map_err(|error| it.door.closed_if_gone(live.session, error))?;
     Ok(json!({ "state": state.to_wire(policy.as_ref()) }).into())
 }
 
@@ -210,6 +217,11 @@ struct Waiting {
 }
 
 impl Waiting {
+    /// When it is over, if it begins now.
+    fn until(&self) -> Instant {
+        Instant::now() + Duration::from_millis(self.timeout_ms.unwrap_or(TIMEOUT_MS)).min(MAX_WAIT)
+    }
+
     async fn tree(&self, live: &Live) -> Result<(Tree, Option<Matcher>), RpcError> {
         if let Some(matcher) = &self.matcher {
             return Tree::from_wire(matcher);
@@ -233,11 +245,10 @@ impl Waiting {
         it: &Connection,
         live: &Live,
         (params, policy): (&Params, Option<Redaction>),
+        until: Instant,
     ) -> Result<Value, RpcError> {
         let tree = self.tree(live).await?;
-        let timeout = Duration::from_millis(self.timeout_ms.unwrap_or(TIMEOUT_MS));
         it.door.engine.transcribe(live.session, TRANSCRIPT_CHARS).await?;
-        let until = Instant::now() + timeout;
         let working = if self.matcher.is_none() { it.door.working(live).await } else { Vec::new() };
         let mut changes = it.door.engine.changes(live.session)?;
         let (matched, state) = loop {
@@ -277,8 +288,9 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
     let policy = params.read::<Wish>()?.policy()?;
     let live = adapter(it, params, "adapter.wait", Permission::MatcherWait)?;
     let waiting: Waiting = params.read()?;
+    let until = waiting.until();
     tokio::select! {
-        answer = waiting.wait(it, &live, (params, policy)) => Ok(answer?.into()),
+        answer = waiting.wait(it, &live, (params, policy), until) => Ok(answer?.into()),
         () = params.named.cancelled() => Err(RpcError::cancelled()),
     }
 }
@@ -299,8 +311,21 @@ pub(super) async fn turn(it: &Arc<Connection>, params: &Params) -> Result<Answer
     let waiting = wait.unwrap_or_default();
     let turn = async {
         let _turn = live.turn.lock().await;
-        send.send(it, &live).await?;
-        waiting.wait(it, &live, (params, policy)).await
+        let until = waiting.until();
+        let too_late = async {
+            tokio::time::sleep_until(until.into()).await;
+            // A prompt that is typed by half is worse than an answer that is late: only what the
+            // terminal does not take at all is given up.
+            params.typing.stuck().await;
+        };
+        tokio::select! {
+            sent = send.send(it, &live, &params.typing) => sent?,
+            () = too_late => {
+                let seen = it.door.see(live.session).await?;
+                return Err(RpcError::timeout(&seen.screen).hiding(policy.as_ref()));
+            }
+        }
+        waiting.wait(it, &live, (params, policy), until).await
     };
     tokio::select! {
         answer = turn => Ok(answer?.into()),

@@ -24,6 +24,7 @@ use crate::recording::Recording;
 use crate::redaction::{Veil, Wish};
 use crate::sessions::name;
 use crate::snapshot::{Shot, Wanted};
+use crate::typing::Typist;
 use crate::{Pixels, TRANSCRIPT_CHARS};
 
 /// The most characters a transcript may keep: what a message can carry.
@@ -175,7 +176,8 @@ struct Input {
 pub(super) async fn input(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let Input { session, action } = params.read()?;
     let id = it.door.session(&session)?;
-    action.perform(&it.door, &it.caller, id).await?;
+    let typist = Typist { caller: &it.caller, typing: &params.typing, last: true };
+    action.perform(&it.door, typist, id).await?;
     Ok(json!({ "sent": true }).into())
 }
 

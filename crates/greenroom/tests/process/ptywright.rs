@@ -10,6 +10,7 @@ mod order;
 mod plugins;
 mod raw;
 mod secrets;
+mod unread;
 
 use greenroom_testkit::{Framing, Home, Rpc, Serving};
 use serde_json::{Value, json};

@@ -1,0 +1,110 @@
+//! How far a request has come with what it types, for the requests behind it and for the end of all.
+//!
+//! A program that does not read its terminal keeps what is typed waiting, perhaps for ever. Whoever types
+//! next comes behind it all the same; anything else, above all what ends the program, does not wait for it.
+
+use std::time::Duration;
+
+use greenroom_engine::{Caller, Error};
+use greenroom_model::SessionId;
+use tokio::sync::watch;
+
+use crate::Door;
+
+/// How long the terminal has to take what is typed before others go on. Most take it at once, and then
+/// answers come in the order of their requests.
+const TAKES_WITHIN: Duration = Duration::from_millis(50);
+
+/// How far a request has come.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Stage {
+    /// Whether the next may go on, whatever it does.
+    pub(crate) lets_go: bool,
+    /// Whether the terminal does not take what is typed.
+    pub(crate) stuck: bool,
+}
+
+/// How far a request has come, as it says itself; dropped when it is answered.
+#[derive(Debug, Default)]
+pub(crate) struct Typing(watch::Sender<Stage>);
+
+impl Typing {
+    pub(crate) fn watch(&self) -> watch::Receiver<Stage> {
+        self.0.subscribe()
+    }
+
+    /// The next may go on.
+    pub(crate) fn let_go(&self) {
+        self.0.send_modify(|stage| stage.lets_go = true);
+    }
+
+    /// Says whether what it wants to type waits for the terminal.
+    pub(crate) fn set_stuck(&self, stuck: bool) {
+        self.0.send_if_modified(|stage| std::mem::replace(&mut stage.stuck, stuck) != stuck);
+    }
+
+    /// Ends when the terminal does not take what is typed.
+    pub(crate) async fn stuck(&self) {
+        // It is not closed: we have it.
+        let mut stages = self.watch();
+        let _stuck = stages.wait_for(|stage| stage.stuck).await;
+    }
+
+    /// Waits until what came before may be overtaken by what does not type.
+    pub(crate) async fn pass(mut before: watch::Receiver<Stage>) {
+        // Closed when it is answered.
+        let _answered = before.wait_for(|stage| stage.lets_go || stage.stuck).await;
+    }
+
+    /// Waits until what was typed before is all on its way; says whether it was stuck.
+    pub(crate) async fn come_behind(&self, mut before: watch::Receiver<Stage>) -> bool {
+        let mut was_stuck = false;
+        loop {
+            let stage = *before.borrow_and_update();
+            let over = stage.lets_go || before.has_changed().is_err();
+            was_stuck |= stage.stuck && !over;
+            self.set_stuck(stage.stuck && !over);
+            if over {
+                return was_stuck;
+            }
+            let _answered = before.changed().await;
+        }
+    }
+}
+
+/// Who types, and for which request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Typist<'a> {
+    pub(crate) caller: &'a Caller,
+    pub(crate) typing: &'a Typing,
+    /// Whether it is all that the request types: once it is in the queue, others may type.
+    pub(crate) last: bool,
+}
+
+impl Typist<'_> {
+    /// Sees to its end what is typed, and tells when the terminal does not take it.
+    pub(crate) async fn follow<T>(
+        self,
+        door: &Door,
+        id: SessionId,
+        typed: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        tokio::pin!(typed);
+        if let Ok(typed) = tokio::time::timeout(TAKES_WITHIN, &mut typed).await {
+            return typed;
+        }
+        // A session does in order what it is asked: when it has looked, the keys before are in its queue.
+        tokio::select! {
+            biased;
+            typed = &mut typed => return typed,
+            _looked = door.engine.scene(id, |_| ()) => {}
+        }
+        self.typing.set_stuck(true);
+        if self.last {
+            self.typing.let_go();
+        }
+        let typed = typed.await;
+        self.typing.set_stuck(false);
+        typed
+    }
+}
