@@ -183,6 +183,9 @@ struct Intent {
 impl Intent {
     async fn send(self, it: &Connection, live: &Live, typing: &Typing) -> Result<(), RpcError> {
         let params = if self.params.is_null() { json!({}) } else { self.params };
+        // A plugin plans by what it saw last, and that may be a dialog that is gone by now. One that
+        // cannot classify says so behind its intent.
+        it.door.classify_anyhow(live).await?;
         let plan = live.plugin.intent(&self.intent, params).await?;
         let typist = Typist { caller: &it.caller, typing, last: false };
         let sent = it.door.carry_out(typist, live, plan).await;

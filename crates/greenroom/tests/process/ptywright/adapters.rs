@@ -3,7 +3,7 @@
 use greenroom_testkit::Framing;
 use serde_json::{Value, json};
 
-use super::home;
+use super::{home, private};
 
 /// Waits until the shell shows its prompt; gives what its adapter makes of it.
 fn at_prompt(rpc: &mut greenroom_testkit::Rpc, adapter: &Value) -> Value {
@@ -129,4 +129,33 @@ fn an_adapter_goes_on_with_the_next_daemon() {
     let mut rpc = home.ptywright(Framing::Lines);
     let other = rpc.call("adapter.start", &start)["adapter"].clone();
     assert_ne!(other, adapter);
+}
+
+/// A dialog that was answered, and another in its place since the adapter was last asked what it sees.
+#[test]
+fn an_intent_is_planned_by_the_screen_of_now() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plugins/claude-code/fixtures");
+    let go = home.path().join("go");
+    let script = format!(
+        "stty raw -echo -opost; show() {{ printf '\\033[H\\033[2J'; sed 's/$/\\r/' {fixtures}/$1.txt; }}; \
+        show permission_bash; while ! [ -e {} ]; do sleep 0.01; done; show permission_fetch; exec cat",
+        go.display()
+    );
+    let start = json!({"plugin": "claude-code", "program": "sh", "args": ["-c", script]});
+    let adapter = rpc.call("adapter.start", &start)["adapter"].clone();
+    let named = json!({"adapter": adapter, "cells": false});
+    let shown =
+        json!({"adapter": adapter, "matcher": {"type": "screen_regex", "value": "3\\. No"}});
+    let first = rpc.call("adapter.wait", &shown)["state"]["metadata"]["dialog_id"].clone();
+    assert!(first.is_string(), "{first}");
+    std::fs::write(&go, "").unwrap();
+    greenroom_testkit::eventually("another dialog is there", || {
+        let shot = rpc.call("adapter.snapshot", &named);
+        shot["plain_text"].as_str().unwrap().contains("Fetch")
+    });
+    let approve = json!({"adapter": adapter, "intent": "approve", "params": {"dialog_id": first}});
+    let error = rpc.refused("adapter.send", &approve);
+    assert!(error["message"].as_str().unwrap().contains("stale_dialog"), "{error}");
 }
