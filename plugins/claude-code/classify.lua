@@ -10,7 +10,7 @@ local turns = require("turn")
 
 -- The dialog of the last screen, for the intents that answer it. Each adapter has its own Lua, so
 -- this is never somebody else's dialog.
-local seen = { dialog = nil, composer = "absent", conversation = nil, submitted = nil }
+local seen = { dialog = nil, asks = nil, composer = "absent", conversation = nil, submitted = nil }
 
 -- A turn that ended looks the same after as before, if the next one went by between two looks.
 -- Behind so long a quiet the screen is believed as it is.
@@ -281,6 +281,7 @@ end
 local function decide(answer, view, input)
   local threshold = input.completed_turn_stable_ms or 300
   local stable = input.stable_ms ~= nil and input.stable_ms >= threshold
+  seen.dialog, seen.asks = nil, nil
   if #view.rows == 0 then
     return blank(answer, input.last_intent)
   end
@@ -289,6 +290,12 @@ local function decide(answer, view, input)
   local turn = turns.read(view.rows, view.above)
   local active = not dialog and not editor and is_active(view, turn)
   seen.dialog = dialog and dialog.id and dialog or nil
+  -- Where a code is to be pasted there is nothing to choose, and text is what is asked for.
+  if editor then
+    seen.asks = "waiting_for_external_editor"
+  elseif dialog and DIALOG_STATES[dialog.kind] and (dialog.kind ~= "login" or #(dialog.options or {}) > 0) then
+    seen.asks = DIALOG_STATES[dialog.kind][1]
+  end
   local begun = not not_begun(view, active, input)
 
   if input.last_intent == "cancelling" then

@@ -41,6 +41,20 @@ local function check_dialog(params)
   end
 end
 
+-- A dialog takes the Enter behind a prompt for its answer, most often a yes.
+local function check_composer()
+  if seen.asks then
+    error("dialog_open: the state is `" .. seen.asks .. "`, nothing was typed; answer the dialog first", 0)
+  end
+end
+
+-- Without the dialog its number would be typed into the composer, and submitted as a prompt.
+local function check_open(kind)
+  if not seen.dialog or (kind and seen.dialog.kind ~= kind) then
+    error("no_dialog: no " .. (kind and kind .. " " or "") .. "dialog is open, nothing was typed", 0)
+  end
+end
+
 local function checked_prompt(params)
   local prompt = wanted(params, "prompt")
   if not prompt then
@@ -81,6 +95,7 @@ function intents.send_prompt(params)
   if text.trim(prompt) == "" then
     return { actions = {}, last_intent = "" }
   end
+  check_composer()
   local actions = {}
   clear_composer(actions)
   -- While the conversation stays like this the turn has not begun.
@@ -96,6 +111,7 @@ function intents.steer(params)
   if text.trim(prompt) == "" then
     error("invalid_params: `prompt` is empty", 0)
   end
+  check_composer()
   return { actions = { action.bracketed_paste(safe_prompt(prompt)), action.key("enter") } }
 end
 
@@ -129,11 +145,13 @@ end
 
 function intents.approve_trust(params)
   check_dialog(params)
+  check_open("trust")
   return number_keys(1)
 end
 
 function intents.deny_trust(params)
   check_dialog(params)
+  check_open("trust")
   return number_keys(2)
 end
 
@@ -184,6 +202,7 @@ function intents.choose_option(params)
   if wish == nil then
     error("invalid_params: `index` or `option` is required", 0)
   end
+  check_open()
   return number_keys(pick(wish, seen.dialog and seen.dialog.options or {}))
 end
 
@@ -258,6 +277,7 @@ function intents.slash_command(params)
   if not text.starts(command, "/") then
     command = "/" .. command
   end
+  check_composer()
   local actions = {}
   if params.dismiss_welcome == true then
     actions[1] = action.key("enter")

@@ -61,11 +61,18 @@ return function(check, host, here)
   refuses("an option that is not there", function() asked.choose_option({ index = 4 }) end, "not in 1..3")
   refuses("a label that is not there", function() asked.choose_option({ option = "maybe" }) end, "`Yes`")
   refuses("no option at all", function() asked.choose_option({}) end, "`index` or `option` is required")
-  sends("without a frame Enter follows the number", seeing().choose_option({ index = 1 }), "text:1 key:enter")
+  refuses("an option of no dialog", function() idle.choose_option({ index = 1 }) end, "no_dialog")
+  for _, name in ipairs({ "permission_bash", "plan_approval", "trust", "question", "model" }) do
+    for _, intent in ipairs({ "send_prompt", "steer", "slash_command" }) do
+      local typed = function() seeing(name)[intent]({ prompt = "no", command = "no" }) end
+      refuses(intent .. " does not answer " .. name, typed, "dialog_open: the state is `waiting_for_")
+    end
+  end
   sends("approve does not take a highlighted no", seeing("bypass_warning").approve({}), "text:2")
   sends("trust", seeing("trust").approve_trust({}), "text:1")
   sends("no trust", seeing("trust").deny_trust({}), "text:2")
-  sends("trust without a frame", seeing().approve_trust({}), "text:1 key:enter")
+  refuses("trust of no dialog", function() idle.approve_trust({}) end, "no_dialog: no trust dialog")
+  refuses("no trust of another dialog", function() asked.deny_trust({}) end, "no_dialog: no trust dialog")
 
   sends("cancel", idle.cancel({}), "key:escape", "cancelling")
   sends("force_cancel", idle.force_cancel({}), "key:escape key:escape", "cancelling")

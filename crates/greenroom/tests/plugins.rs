@@ -101,3 +101,54 @@ fn claude_code_is_recognised() {
 fn a_shell_is_recognised() {
     all("shell");
 }
+
+/// What an intent makes of a screen: its actions, or why it does nothing.
+async fn plan(screen: &str, intent: &str) -> Result<Vec<Value>, String> {
+    let adapter = started("claude-code").await;
+    let path = folder("claude-code").join("fixtures").join(screen).with_extension("txt");
+    let text = fs::read_to_string(path).unwrap();
+    let sight = Sight { screen: text.trim_end_matches('\n').into(), ..Sight::default() };
+    adapter.classify(&sight, None, Some(STABLE_MS), STABLE_MS).await.unwrap();
+    let params = serde_json::json!({"prompt": "no", "command": "no", "index": 1});
+    let planned = adapter.intent(intent, params).await;
+    planned.map(|plan| plan.actions).map_err(|error| error.to_string())
+}
+
+#[tokio::test]
+async fn no_prompt_answers_a_dialog() {
+    for (screen, state) in [
+        ("permission_bash", "waiting_for_permission"),
+        ("permission_write_80x24", "waiting_for_permission"),
+        ("plan_approval", "waiting_for_plan_approval"),
+        ("trust", "waiting_for_trust"),
+        ("question", "waiting_for_user_input"),
+        ("model", "waiting_for_model_select"),
+        ("login_method", "waiting_for_login"),
+        ("editor", "waiting_for_external_editor"),
+    ] {
+        for intent in ["send_prompt", "steer", "slash_command"] {
+            let why = plan(screen, intent).await.expect_err(screen);
+            assert!(why.contains("dialog_open") && why.contains(state), "{screen}: {why}");
+        }
+    }
+    for screen in ["ready", "completed", "usage", "slash_menu"] {
+        assert!(!plan(screen, "send_prompt").await.unwrap().is_empty(), "{screen}");
+    }
+    assert!(!plan("thinking", "steer").await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn an_answer_needs_its_dialog() {
+    for (screen, intent) in [
+        ("ready", "choose_option"),
+        ("completed", "choose_option"),
+        ("ready", "approve_trust"),
+        ("ready", "deny_trust"),
+        ("permission_bash", "approve_trust"),
+    ] {
+        let why = plan(screen, intent).await.expect_err(screen);
+        assert!(why.contains("no_dialog"), "{screen}: {why}");
+    }
+    assert!(plan("permission_bash", "choose_option").await.is_ok());
+    assert!(plan("trust", "deny_trust").await.is_ok());
+}
