@@ -178,6 +178,8 @@ where
         connection.out.close();
     }
     if ended && client.finishes {
+        // With a private server ends everything it writes.
+        connection.door.recordings.all_written(&connection.door.engine).await;
         // As a program in a pipe: for as long as somebody may still read.
         let _gone = writing.await;
     } else {

@@ -37,6 +37,7 @@ pub use methods::names as method_names;
 
 use crate::adapters::Adapters;
 use crate::looks::Looks;
+use crate::recording::Recordings;
 use crate::sessions::Sessions;
 use crate::waits::Cancels;
 
@@ -70,6 +71,7 @@ pub struct Door {
     adapters: Adapters,
     cancels: Cancels,
     looks: Looks,
+    recordings: Recordings,
 }
 
 impl Door {
@@ -84,6 +86,7 @@ impl Door {
             adapters: Adapters::default(),
             cancels: Cancels::default(),
             looks: Looks::default(),
+            recordings: Recordings::default(),
         }
     }
 
@@ -95,7 +98,7 @@ impl Door {
             self.take_up_labels(info);
             // One that ended before this daemon came is whole, and where its file was may be another.
             if info.state == State::Running || self.engine.has_encore(info.id) {
-                recording::take_up(&self.engine, info);
+                recording::take_up(&self.engine, &self.recordings, info);
             }
         }
         adapters::take_up_all(self, &infos).await;

@@ -3,19 +3,55 @@
 //! The file is written as the bytes come, by the daemon; the program waits for a slow disk rather than
 //! lose a byte. The session carries a note of it, so that the next daemon goes on where the file ends.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use greenroom_engine::{Attach, Caller, ClientId, Engine, Event, Info, Lag, Rights};
 use greenroom_model::{Offset, SessionId};
+use tokio::sync::watch;
 
 use crate::Door;
 use crate::error::RpcError;
 
 /// The note of a session with a raw transcript: how long the file was before, a blank, the path.
 const NOTE: &str = "ptywright.raw";
+
+/// How long a disk has to take what was printed when the server ends, or the session is closed.
+const WRITTEN_WITHIN: Duration = Duration::from_secs(10);
+
+/// The raw transcripts that are being written. Cheap to clone.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Recordings(Arc<Mutex<BTreeMap<SessionId, watch::Receiver<Offset>>>>);
+
+impl Recordings {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<SessionId, watch::Receiver<Offset>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until what a session has printed by now is in its file, if it has one.
+    pub(crate) async fn written(&self, engine: &Engine, id: SessionId) {
+        let Some(mut written) = self.all().get(&id).cloned() else { return };
+        let Ok(printed) = engine.scene(id, |scene| scene.screen.offset()).await else { return };
+        // Closed when it is whole, or has stopped.
+        let whole = written.wait_for(|written| *written >= printed);
+        if tokio::time::timeout(WRITTEN_WITHIN, whole).await.is_err() {
+            tracing::warn!(session = %id, "a raw transcript is not whole: the disk is too slow");
+        }
+    }
+
+    /// The same for all sessions.
+    pub(crate) async fn all_written(&self, engine: &Engine) {
+        let ids: Vec<SessionId> = self.all().keys().copied().collect();
+        for id in ids {
+            self.written(engine, id).await;
+        }
+    }
+}
 
 /// A raw transcript.
 #[derive(Debug)]
@@ -63,22 +99,31 @@ impl Recording {
     }
 
     /// Writes everything a session prints, from its first byte on.
-    pub(crate) async fn begin(self, engine: &Engine, caller: &Caller, id: SessionId) {
-        let (engine, caller) = (engine.clone(), caller.clone());
-        self.go_on(engine, caller, id, Offset::START).await;
+    pub(crate) async fn begin(self, door: &Door, caller: &Caller, id: SessionId) {
+        self.go_on((&door.engine, &door.recordings), caller, id, Offset::START).await;
     }
 
-    async fn go_on(self, engine: Engine, caller: Caller, id: SessionId, from: Offset) {
+    async fn go_on(
+        self,
+        (engine, recordings): (&Engine, &Recordings),
+        caller: &Caller,
+        id: SessionId,
+        from: Offset,
+    ) {
         let attach =
             Attach { read_only: true, from: Some(from), lag: Lag::Block, ..Attach::default() };
-        let mut subscription = match engine.attach(&caller, id, attach).await {
+        let mut subscription = match engine.attach(caller, id, attach).await {
             Ok(subscription) => subscription,
             Err(error) => return self.complain(id, &error),
         };
         if subscription.start != from {
             tracing::warn!(session = %id, path = %self.path.display(), "a raw transcript has a gap");
         }
+        let (told, written) = watch::channel(from);
+        let recordings = recordings.clone();
+        recordings.all().insert(id, written);
         tokio::spawn(async move {
+            let _over = Over(recordings, id);
             let mut file = self.file;
             while let Some(event) = subscription.next().await {
                 let bytes = match event {
@@ -86,6 +131,7 @@ impl Recording {
                     Event::Ended(_) => return,
                     _ => continue,
                 };
+                let length = bytes.len() as u64;
                 // Not on this thread: a disk may take its time.
                 let written =
                     tokio::task::spawn_blocking(move || file.write_all(&bytes).map(|()| file));
@@ -98,6 +144,7 @@ impl Recording {
                     }
                     Err(_) => return,
                 };
+                told.send_modify(|written| written.0 += length);
             }
         });
     }
@@ -107,13 +154,22 @@ impl Recording {
     }
 }
 
+/// A raw transcript that is whole, or has stopped, is not waited for.
+struct Over(Recordings, SessionId);
+
+impl Drop for Over {
+    fn drop(&mut self) {
+        self.0.all().remove(&self.1);
+    }
+}
+
 /// Goes on with the raw transcript of a session that an earlier daemon's door made.
-pub(crate) fn take_up(engine: &Engine, info: &Info) {
+pub(crate) fn take_up(engine: &Engine, recordings: &Recordings, info: &Info) {
     let Some((_, note)) = info.notes.iter().find(|note| note.0 == NOTE) else { return };
     let Some((before, path)) = note.split_once(' ') else { return };
     let Ok(before) = before.parse::<u64>() else { return };
     let path = PathBuf::from(path);
-    let (engine, id) = (engine.clone(), info.id);
+    let (engine, recordings, id) = (engine.clone(), recordings.clone(), info.id);
     tokio::spawn(async move {
         let at = path.clone();
         let opened = tokio::task::spawn_blocking(move || open(&at, true)).await;
@@ -129,7 +185,7 @@ pub(crate) fn take_up(engine: &Engine, info: &Info) {
         let recording = Recording { file, path, before, created: false };
         let caller =
             Caller { id: ClientId(0), rights: Rights::NONE, name: "raw transcript".into() };
-        recording.go_on(engine, caller, id, from).await;
+        recording.go_on((&engine, &recordings), &caller, id, from).await;
     });
 }
 

@@ -129,6 +129,7 @@ impl Door {
         if let Err(error) = self.engine.kill(caller, id, None).await {
             tracing::info!(session = %id, %error, "a session that is closed was not killed");
         }
+        self.recordings.written(&self.engine, id).await;
         self.sessions.forget(id);
         self.engine.forget(caller, id).await?;
         Ok(())

@@ -110,7 +110,7 @@ pub(super) async fn create(it: &Arc<Connection>, params: &Params) -> Result<Answ
     let pixels = Pixels { width: create.pixel_width, height: create.pixel_height };
     it.door.sessions.made(info.id, pixels);
     if let Some(recording) = recording {
-        recording.begin(&it.door.engine, &it.caller, info.id).await;
+        recording.begin(&it.door, &it.caller, info.id).await;
     }
     Ok(json!({ "session": name(info.id) }).into())
 }

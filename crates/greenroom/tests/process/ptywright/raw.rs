@@ -154,3 +154,21 @@ fn a_path_that_nobody_reads_holds_up_nobody() {
     type_in(&mut other, "s1", "x");
     drop(begun);
 }
+
+/// A script that is piped in: the server ends as soon as it has answered.
+#[test]
+fn a_raw_transcript_is_whole_when_its_private_server_has_ended() {
+    let home = home();
+    for round in 0..4 {
+        let (mut server, mut rpc) = private(&home);
+        let path = home.path().join(format!("raw{round}"));
+        let lines = 300_000;
+        let session = record(&mut rpc, &format!("seq -f '{LINE}' 1 {lines}"), &path, false);
+        let matcher = json!({"type": "process_exited"});
+        let ends = json!({"session": session, "matcher": matcher, "evidence": false});
+        rpc.begin("session.wait", &ends);
+        rpc.finish();
+        assert!(server.wait_for_end().success());
+        assert_eq!(fs::metadata(&path).unwrap().len(), 51 * lines);
+    }
+}
