@@ -15,7 +15,7 @@ use crate::vm::{Call, Input};
 use crate::worker::Worker;
 
 /// The function that says what a screen is.
-const CLASSIFY: &str = "classify";
+pub(crate) const CLASSIFY: &str = "classify";
 
 /// The function that says what a plugin offers.
 pub(crate) const DESCRIBE: &str = "describe";

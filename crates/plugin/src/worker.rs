@@ -17,6 +17,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
+use crate::adapter::CLASSIFY;
 use crate::error::{Limit, PluginError};
 use crate::limits::{
     PAUSE_LATE, QUEUE_MAX, STACK_SIZE, STARVED_LOOK, STARVED_LOOKS, STRIKES_MAX, STUCK_AFTER,
@@ -292,7 +293,7 @@ fn run(
     };
     shared.rest();
     drop(started.send(Ok(())));
-    let mut strikes = 0;
+    let mut strikes = Strikes::default();
     while shared.disabled.get().is_none() {
         let Some(job) = jobs.blocking_recv() else { return };
         shared.begin();
@@ -306,20 +307,31 @@ fn run(
     tracing::warn!(plugin = package.name(), "a plugin's VM was given up");
 }
 
-fn perform(vm: &Vm, job: Job, shared: &Shared, strikes: &mut u32) {
+/// Calls that broke a limit, in a row.
+#[derive(Debug, Default)]
+struct Strikes {
+    count: u32,
+    /// Which function was the last.
+    function: String,
+}
+
+fn perform(vm: &Vm, job: Job, shared: &Shared, strikes: &mut Strikes) {
     match job {
         Job::Call(_, reply) if reply.is_closed() => {}
         Job::Call(call, reply) => {
             let answer = vm.call(&call);
             match &answer {
                 Err(PluginError::Limit { function, limit, .. }) => {
-                    *strikes += 1;
-                    if *strikes >= STRIKES_MAX {
+                    strikes.count += 1;
+                    strikes.function.clone_from(function);
+                    if strikes.count >= STRIKES_MAX {
                         let text = format!("`{function}`: {limit}, {STRIKES_MAX} times in a row");
                         shared.disable(text, false);
                     }
                 }
-                _ => *strikes = 0,
+                // There is a look before each intent: that it does well makes no intent good.
+                _ if call.function == CLASSIFY && strikes.function != CLASSIFY => {}
+                _ => *strikes = Strikes::default(),
             }
             drop(reply.send(answer));
         }
