@@ -33,6 +33,10 @@ const COLS: u16 = 120;
 /// How long a wait takes at most, unless its client says otherwise.
 const TIMEOUT_MS: u64 = 120_000;
 
+/// How often a plugin that calls a still screen work is asked again: as often as a turn that is over by
+/// stillness alone is told a little late.
+const ASK_AGAIN: Duration = Duration::from_millis(100);
+
 /// The longest wait: a day. Who wants more asks again.
 const MAX_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -269,14 +273,17 @@ impl Waiting {
             if !working.contains(&state.state.state) {
                 break (matched, state);
             }
-            // Nothing else will be seen before something changes.
-            let changed = tokio::time::timeout_at(until.into(), changes.changed()).await;
-            if !matches!(changed, Ok(Ok(()))) {
+            // A state may change by what is printed, and by nothing being printed for long enough.
+            let again = (Instant::now() + ASK_AGAIN).min(until);
+            let changed = tokio::time::timeout_at(again.into(), changes.changed()).await;
+            if matches!(changed, Ok(Err(_))) {
+                // It has ended, and works no more, whatever it looks like.
                 break (matched, state);
             }
             // A program that prints all the time is not asked about all the time.
-            if tokio::time::timeout_at(until.into(), live.plugin.turn()).await.is_err() {
-                break (matched, state);
+            let turn = tokio::time::timeout_at(until.into(), live.plugin.turn()).await;
+            if turn.is_err() || Instant::now() >= until {
+                return Err(RpcError::timeout(&state.seen.screen).hiding(policy.as_ref()));
             }
         };
         let mut answer = json!({ "state": state.to_wire(policy.as_ref()), "matched": matched });

@@ -159,3 +159,47 @@ fn an_intent_is_planned_by_the_screen_of_now() {
     let error = rpc.refused("adapter.send", &approve);
     assert!(error["message"].as_str().unwrap().contains("stale_dialog"), "{error}");
 }
+
+/// A plugin whose program works until its screen has been still for so long.
+const UNTIL_STILL: &str = r#"
+local exports = {}
+function exports.classify(input)
+  local still = input.stable_ms and input.stable_ms >= STILL
+  return { state = still and "done" or "busy", confidence = 1.0, evidence = "", candidates = {} }
+end
+function exports.wait_turn_matcher() return ptywright.matcher.contains_text("up") end
+function exports.describe()
+  return { intents = {}, wait_matchers = {}, states = { { name = "busy", working = true } } }
+end
+return exports
+"#;
+
+#[test]
+fn a_wait_does_not_end_in_a_state_that_works() {
+    let home = home();
+    let mut arguments = Vec::new();
+    for (name, still) in [("soon", "200"), ("never", "math.huge")] {
+        let folder = home.path().join(name);
+        std::fs::create_dir(&folder).unwrap();
+        let manifest = format!(
+            "name = \"{name}\"\nkind = \"adapter\"\nversion = \"1\"\nruntime = \"lua\"\n\
+            entrypoint = \"main.lua\"\npermissions = [\"session.spawn\", \"screen.read\", \"matcher.wait\"]\n"
+        );
+        std::fs::write(folder.join("main.lua"), UNTIL_STILL.replace("STILL", still)).unwrap();
+        std::fs::write(folder.join("manifest.toml"), manifest).unwrap();
+        arguments.push("--plugin".to_owned());
+        arguments.push(folder.join("manifest.toml").display().to_string());
+    }
+    let (_server, mut rpc) = greenroom_testkit::Serving::start(&home, Framing::Lines, &arguments);
+    let mut start = super::shell("printf up; exec cat");
+    start["plugin"] = "soon".into();
+    let adapter = rpc.call("adapter.start", &start)["adapter"].clone();
+    // Nothing more is printed: it is the time alone that ends it.
+    let waited = rpc.call("adapter.wait", &json!({"adapter": adapter, "timeout_ms": 20_000}));
+    assert_eq!(waited["state"]["state"], "done", "{waited}");
+
+    start["plugin"] = "never".into();
+    let adapter = rpc.call("adapter.start", &start)["adapter"].clone();
+    let late = rpc.refused("adapter.wait", &json!({"adapter": adapter, "timeout_ms": 300}));
+    assert_eq!(late["code"], -32001, "{late}");
+}
