@@ -167,8 +167,11 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
                 event = house.recv() => match event {
                     Ok(HouseEvent::Created(_)) | Err(RecvError::Lagged(_)) => break,
                     Ok(HouseEvent::Forgotten(info)) => {
-                        stop(&mut listening, info.id);
-                        connection.notes.forget(info.id);
+                        // Who listens to it tells its end first, and comes to its own.
+                        let listens = listening.remove(&info.id);
+                        if listens.is_none_or(|task| task.is_finished()) {
+                            connection.notes.forget(info.id);
+                        }
                     }
                     Ok(_) => {}
                     Err(RecvError::Closed) => return std::future::pending().await,
@@ -214,7 +217,11 @@ async fn listen(connection: Arc<Connection>, id: SessionId, mut place: u64) {
             let (text, dropped) = scene.transcript.map_or(("", false), |it| it.since(since));
             Came { sequence: scene.sequence, place: end, text: text.to_owned(), dropped }
         });
-        let Ok(came) = came.await else { return };
+        let came = match came.await {
+            Ok(came) => came,
+            // It was closed, and nothing of it can be looked at any more.
+            Err(_) => return closed(&connection, id, *changes.borrow(), stream.flush()),
+        };
         place = came.place;
         if connection.notes.tells(id, came.sequence, false) {
             connection.note(EVENTS[0], &json!({"session": session, "sequence": came.sequence}));
@@ -227,6 +234,9 @@ async fn listen(connection: Arc<Connection>, id: SessionId, mut place: u64) {
         if ended {
             connection.notes.tells(id, came.sequence, true);
             exited(&connection, id, &session, came.sequence);
+            if door.engine.changes(id).is_err() {
+                connection.notes.forget(id);
+            }
             return;
         }
         drop(turn);
@@ -239,6 +249,14 @@ async fn listen(connection: Arc<Connection>, id: SessionId, mut place: u64) {
             let _closed = changes.changed().await;
         }
     }
+}
+
+/// Tells the end of a session that was closed before it was looked at for the last time.
+fn closed(connection: &Connection, id: SessionId, sequence: u64, held: String) {
+    let session = name(id);
+    output(connection, &session, sequence, held, false);
+    exited(connection, id, &session, sequence);
+    connection.notes.forget(id);
 }
 
 fn output(connection: &Connection, session: &str, sequence: u64, text: String, dropped: bool) {

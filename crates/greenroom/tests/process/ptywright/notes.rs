@@ -164,3 +164,18 @@ fn an_adapter_that_was_named_before_it_began_is_told_of() {
     rpc.call("adapter.send", &say);
     assert_eq!(told_until(&mut rpc, "s1", "> "), "said hello\r\n> ");
 }
+
+#[test]
+fn the_end_of_a_session_that_is_closed_is_told() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    rpc.call("server.set_notifications", &json!({"enabled": true}));
+    for _ in 0..5 {
+        let session = create(&mut rpc, "printf up; exec cat");
+        assert_eq!(told_until(&mut rpc, &session, "up"), "up");
+        rpc.call("session.close", &json!({"session": session}));
+        rpc.note("its end", |note| {
+            note["method"] == "session.exited" && note["params"]["session"] == session.as_str()
+        });
+    }
+}
