@@ -17,6 +17,7 @@ mod excerpt;
 mod keyed;
 mod known;
 mod lanes;
+mod place;
 mod policy;
 mod scan;
 mod stream;
@@ -28,10 +29,10 @@ mod url;
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub(crate) use block::part_of_block;
+pub(crate) use block::{open_block, part_of_block};
 pub use excerpt::Excerpt;
 pub(crate) use excerpt::Faded;
-use lanes::{Lane, Lanes, STRINGS, State};
+use lanes::{Lane, Lanes, STRINGS, Start};
 pub use policy::{Redaction, RedactionError};
 use scan::{Scan, Site};
 pub use stream::{HOLD_MAX, Stream};
@@ -63,7 +64,7 @@ impl Redaction {
     }
 
     fn pieces(&self, text: &str) -> Vec<Piece> {
-        let lanes = Lanes::split(text, State::default());
+        let lanes = Lanes::split(text, Start::default());
         let mut pieces = Vec::new();
         for (index, lane) in lanes.all().into_iter().filter(|(_, lane)| !lane.text.is_empty()) {
             let site = Site::new(&lane.text, None, false, self);

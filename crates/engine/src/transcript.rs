@@ -4,14 +4,14 @@
 //! is no UTF-8 becomes U+FFFD. Places are counted in characters from the session's beginning, so
 //! that whoever has seen it up to a place can ask for the rest.
 
-use crate::redact::HOLD_MAX;
+use crate::redact::{HOLD_MAX, open_block};
 
 /// How many characters before a part of it are looked at with it: nobody could tell otherwise that the part
 /// begins with the rest of a secret.
 const BEFORE: usize = HOLD_MAX;
 
 /// How many bytes more it may be where these begin in the middle of what may be one: a line without a blank,
-/// or many such, as keys are.
+/// or a key.
 const BEFORE_MORE: usize = 4 * HOLD_MAX;
 
 /// How much more than it must keep a transcript holds before it lets go of the oldest: so that it
@@ -160,17 +160,16 @@ impl Transcript {
 
 /// Where to begin to look for secrets, to know those that go on behind a place.
 fn context_of(text: &str, from: usize) -> usize {
-    let mut start = start_of_last(&text[..from], BEFORE);
+    let start = start_of_last(&text[..from], BEFORE);
     let least = text.floor_char_boundary(start.saturating_sub(BEFORE_MORE));
-    while start > least {
-        let line = text[least..start].rfind('\n').map_or(least, |at| least + at);
-        let has_blank = |text: &str| text.trim_end().contains([' ', '\t']);
-        if has_blank(&text[line..start]) {
-            break;
-        }
-        start = line;
+    let before = &text[least..start];
+    if let Some(begin) = open_block(before) {
+        return least + begin;
     }
-    start
+    // Every other ends with its line, and nearly all at a blank.
+    let line = memchr::memrchr(b'\n', before.as_bytes()).map_or(least, |at| least + at);
+    let has_blank = text[line..start].trim_end().contains([' ', '\t']);
+    if has_blank { start } else { line }
 }
 
 /// Where the last characters of a text begin, at most so many. Whole stretches are counted, which
@@ -191,6 +190,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::redact::Redaction;
 
     #[test]
     fn what_was_seen_is_not_told_again() {
@@ -205,6 +205,41 @@ mod tests {
         assert_eq!(transcript.since(5), ("rful world", true));
         assert_eq!(transcript.since(20), ("d", false));
         assert_eq!(transcript.end(), 21);
+    }
+
+    /// What is shown of the last characters of a text.
+    fn shown(text: &str, chars: usize) -> (String, usize) {
+        let mut transcript = Transcript::new(text.len());
+        transcript.feed(text.as_bytes());
+        let (text, from) = transcript.tail_in_context(chars);
+        (Redaction::standard().apply_from(text, from).into_owned(), from)
+    }
+
+    #[test]
+    fn the_rest_of_a_long_secret_is_known_for_one() {
+        let line = "MIIEpAIBAAKCAQEA0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKL\r\n";
+        let key = |kind| format!("$ cat id\r\n-----BEGIN {kind}-----\r\n{}", line.repeat(150));
+        assert_eq!(shown(&key("RSA PRIVATE KEY"), 40).0, "[REDACTED]\r\n");
+        assert_eq!(shown(&format!("token={}", "a".repeat(15_000)), 40).0, "[REDACTED]");
+        // As large as a certificate may be, it is none.
+        let expected = &line.repeat(2)[..];
+        assert_eq!(shown(&key("CERTIFICATE"), expected.len()).0, expected);
+        let over = format!(
+            "{}-----END RSA PRIVATE KEY-----\r\n{}",
+            key("RSA PRIVATE KEY"),
+            line.repeat(80)
+        );
+        assert_eq!(shown(&over, expected.len()).0, expected);
+    }
+
+    #[test]
+    fn no_more_is_looked_at_than_a_secret_may_need() {
+        for line in ["12345\r\n", "x\n", "a b\n"] {
+            let from = shown(&line.repeat(30_000 / line.len()), 40).1;
+            assert!((BEFORE..BEFORE + 10).contains(&from), "{from}: {line:?}");
+        }
+        let from = shown(&"x".repeat(30_000), 40).1;
+        assert_eq!(from, BEFORE + BEFORE_MORE);
     }
 
     #[test]

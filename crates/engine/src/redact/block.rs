@@ -5,11 +5,16 @@
 
 use std::ops::Range;
 
+use memchr::memmem;
+
 use super::scan::{Site, Verdict};
 use super::tail::Tail;
 
 /// How such a block begins.
 pub(super) const BEGIN: &str = "-----BEGIN ";
+
+/// How it ends.
+const END: &str = "-----END ";
 
 const DASHES: &str = "-----";
 
@@ -43,6 +48,13 @@ pub(crate) fn part_of_block() -> impl FnMut(&str) -> bool {
         let is_head = inside || row.is_empty() || row.contains(": ");
         row.contains(BEGIN) || (is_head && head > 0)
     }
+}
+
+/// Where the block begins that may go on behind a text, if there is one.
+pub(crate) fn open_block(text: &str) -> Option<usize> {
+    // Forwards: that is many bytes at a time, and most texts have none.
+    let begin = memmem::find_iter(text.as_bytes(), BEGIN.as_bytes()).last()?;
+    memmem::find(&text.as_bytes()[begin..], END.as_bytes()).is_none().then_some(begin)
 }
 
 pub(super) fn judge(site: &Site<'_>, anchor: Range<usize>) -> Verdict {

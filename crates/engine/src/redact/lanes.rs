@@ -1,13 +1,16 @@
 //! Text as a reader sees it, with the way back to where it lies in a raw transcript.
 //!
 //! What is printed is one lane, what is inside of string sequences (titles, links) another, and what
-//! is printed without the marks that shells leave where they wrap a line a third. Each is searched
-//! alone. Sequences that only change the look vanish, those that move the cursor become white space.
+//! is printed without what interrupts a word on its way to the screen a third. Each is searched
+//! alone. Sequences that only change the look vanish, those that move the cursor become white space, but
+//! in the third lane, if they move it nowhere.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::memchr2;
+
+use super::place::{Moved, Place};
 
 const ESC: u8 = 0x1b;
 const BEL: u8 = 0x07;
@@ -27,10 +30,17 @@ pub(super) enum State {
     StringEscape,
 }
 
-impl State {
+/// How a text begins or ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Start {
+    state: State,
+    place: Place,
+}
+
+impl Start {
     /// Whether what comes next belongs to a string sequence.
     pub(super) fn is_string(self) -> bool {
-        matches!(self, State::String | State::StringEscape)
+        matches!(self.state, State::String | State::StringEscape)
     }
 }
 
@@ -44,11 +54,12 @@ const UNWRAPPED: usize = 2;
 pub(super) struct Lanes<'t> {
     pub(super) text: Lane<'t>,
     pub(super) strings: Lane<'t>,
-    /// The text as it was before a shell wrapped the line that was being typed, if one did.
+    /// The text as it was before a shell wrapped the line that was being typed, or a program set the cursor in
+    /// the middle of a word, if one did.
     ///
     /// Searched as well and not instead: a program that draws over its own line looks the same.
     pub(super) unwrapped: Lane<'t>,
-    pub(super) end: State,
+    pub(super) end: Start,
 }
 
 /// Text without what interrupts it.
@@ -57,6 +68,8 @@ pub(super) struct Lane<'t> {
     pub(super) text: Cow<'t, str>,
     /// Sorted; none at all means that the lane is the original.
     segments: Vec<Segment>,
+    /// Where a movement stands that may have moved nothing.
+    joints: Vec<usize>,
 }
 
 /// A stretch of a lane that is one stretch of the original.
@@ -71,18 +84,20 @@ struct Segment {
 }
 
 impl<'t> Lanes<'t> {
-    /// Splits a text that begins in `state`.
-    pub(super) fn split(text: &'t str, state: State) -> Lanes<'t> {
+    /// Splits a text that begins so.
+    pub(super) fn split(text: &'t str, start: Start) -> Lanes<'t> {
+        let Start { state, mut place } = start;
         if state == State::Ground && memchr2(ESC, BACKSPACE, text.as_bytes()).is_none() {
-            let lane = Lane { text: Cow::Borrowed(text), segments: Vec::new() };
-            return Lanes::of(lane, Lane::default(), state);
+            place.print(text);
+            let lane = Lane { text: Cow::Borrowed(text), ..Lane::default() };
+            return Lanes::of(lane, Lane::default(), Start { state, place });
         }
-        let mut splitter = Splitter { source: text, ..Splitter::default() };
-        let end = splitter.run(state);
-        Lanes::of(splitter.text, splitter.strings, end)
+        let mut splitter = Splitter { source: text, place, ..Splitter::default() };
+        let state = splitter.run(state);
+        Lanes::of(splitter.text, splitter.strings, Start { state, place: splitter.place })
     }
 
-    fn of(text: Lane<'t>, strings: Lane<'t>, end: State) -> Lanes<'t> {
+    fn of(text: Lane<'t>, strings: Lane<'t>, end: Start) -> Lanes<'t> {
         let unwrapped = text.unwrapped();
         Lanes { text, strings, unwrapped, end }
     }
@@ -98,6 +113,7 @@ struct Splitter<'t> {
     source: &'t str,
     text: Lane<'t>,
     strings: Lane<'t>,
+    place: Place,
 }
 
 impl Splitter<'_> {
@@ -110,7 +126,12 @@ impl Splitter<'_> {
                     let stop = memchr2(ESC, BACKSPACE, &bytes[at..]);
                     let end = stop.map_or(bytes.len(), |it| at + it);
                     self.text.add(self.source, at..end);
-                    state = if bytes.get(end) == Some(&ESC) { State::Escape } else { state };
+                    self.place.print(self.source.get(at..end).unwrap_or_default());
+                    match bytes.get(end) {
+                        Some(&ESC) => state = State::Escape,
+                        Some(_) => self.place.step_back(),
+                        None => {}
+                    }
                     at = end;
                 }
                 State::String => {
@@ -146,7 +167,7 @@ impl Splitter<'_> {
                         state = State::Ground;
                         continue;
                     }
-                    _ => {}
+                    _ => self.place.parameter(byte),
                 },
             }
             at += 1;
@@ -157,7 +178,10 @@ impl Splitter<'_> {
     /// The byte after an ESC.
     fn escape(&mut self, byte: u8, at: usize) -> State {
         match byte {
-            b'[' => State::Csi,
+            b'[' => {
+                self.place.begin();
+                State::Csi
+            }
             b']' | b'P' | b'_' | b'^' | b'X' => {
                 self.strings.add_void("\n", at);
                 State::String
@@ -166,6 +190,12 @@ impl Splitter<'_> {
             0x20..=0x2f => State::Intermediate,
             b'D' | b'E' | b'M' | b'c' => {
                 self.text.add_void("\n", at);
+                self.place.forget();
+                State::Ground
+            }
+            // Back to where it once was.
+            b'8' => {
+                self.place.forget();
                 State::Ground
             }
             _ => State::Ground,
@@ -173,12 +203,23 @@ impl Splitter<'_> {
     }
 
     fn move_cursor(&mut self, last: u8, at: usize) {
-        match last {
-            b'C' | b'a' => self.text.add_void(" ", at),
+        let void = match last {
+            b'C' | b'a' => " ",
             b'A' | b'B' | b'E'..=b'H' | b'J' | b'L' | b'M' | b'S' | b'T' | b'd'..=b'f' | b'r' => {
-                self.text.add_void("\n", at);
+                "\n"
             }
-            _ => {}
+            _ => "",
+        };
+        let joins = match self.place.end(last) {
+            Moved::Nowhere => true,
+            Moved::Perhaps => self.text.ends_in_word(),
+            Moved::Elsewhere => false,
+        };
+        if !void.is_empty() {
+            if joins {
+                self.text.joints.push(self.text.text.len());
+            }
+            self.text.add_void(void, at);
         }
     }
 }
@@ -197,6 +238,12 @@ impl Lane<'_> {
         let at = self.text.len();
         self.segments.push(Segment { at, origin, lead: 0, is_void: true });
         self.text.to_mut().push_str(text);
+    }
+
+    /// Whether what comes next could go on with a word.
+    fn ends_in_word(&self) -> bool {
+        let is_inside = |it: &u8| it.is_ascii_alphanumeric() || b"-_.~+/%\\".contains(it);
+        self.text.as_bytes().last().is_some_and(is_inside)
     }
 
     /// Where a stretch of the lane lies in the original.
@@ -248,8 +295,8 @@ impl Lane<'_> {
         }
     }
 
-    /// The lane without what shells print where they wrap the line that is being typed; empty if there is
-    /// none of that.
+    /// The lane without what shells print where they wrap the line that is being typed, and without movements
+    /// that may have moved nothing; empty if there is none of that.
     ///
     /// bash writes a blank and a carriage return; zsh then writes the next letter twice, with a
     /// carriage return between.
@@ -264,6 +311,16 @@ impl Lane<'_> {
                 }
                 Some(_) => cuts.push(at..at + 2),
             }
+        }
+        if !self.joints.is_empty() {
+            cuts.extend(self.joints.iter().map(|at| *at..at + 1));
+            cuts.sort_unstable_by_key(|cut| cut.start);
+            let mut end = 0;
+            cuts.retain(|cut| {
+                let is_apart = cut.start >= end;
+                end = end.max(cut.end);
+                is_apart
+            });
         }
         if cuts.is_empty() { Lane::default() } else { self.without(&cuts) }
     }

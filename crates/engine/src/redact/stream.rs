@@ -11,7 +11,7 @@
 //! the very end hides because it is a good part of a token, and a value that was judged at a blank
 //! which turns out to be where a shell wrapped the line; what follows is judged with it all the same.
 
-use super::lanes::{LANES, Lane, Lanes, STRINGS, State};
+use super::lanes::{LANES, Lane, Lanes, STRINGS, Start};
 use super::scan::{Scan, Site, floor};
 use super::tail::Tail;
 use super::{Piece, Redaction, pieces_of, show, sort};
@@ -32,8 +32,8 @@ pub struct Stream {
     window: String,
     /// How much of the window was shown or hidden.
     shown: usize,
-    /// Where in an escape sequence the window begins.
-    start: State,
+    /// Where in an escape sequence, and on the screen, the window begins.
+    start: Start,
     /// The letter before the window, by lane.
     before: [Option<char>; LANES],
     /// Where in the window the last hidden piece ends, in the text and in string sequences.
@@ -56,7 +56,7 @@ struct View {
     keep: usize,
     /// Secrets that may go on; the flag says whether only a pause makes them secrets.
     open: Vec<(Resume, bool)>,
-    end: State,
+    end: Start,
 }
 
 impl Stream {
@@ -66,7 +66,7 @@ impl Stream {
             redaction,
             window: String::new(),
             shown: 0,
-            start: State::default(),
+            start: Start::default(),
             before: [None; LANES],
             hidden: [0; 2],
             tails: Vec::new(),

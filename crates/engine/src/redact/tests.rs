@@ -280,6 +280,45 @@ fn escape_sequences_stay_and_do_not_hide_a_secret() {
     assert_eq!(redacted, "password=[REDACTED]\u{1b}[7m\u{1b}[0m d");
 }
 
+/// Secrets as programs draw them that set the cursor in the middle.
+pub(super) const MOVED: &[(&str, &str)] = &[
+    ("AKIA\u{1b}[1mIOSFODNN7EXAMPLE x", "[REDACTED]\u{1b}[1m x"),
+    ("AKIA\u{1b}[CIOSFODNN7EXAMPLE x", "[REDACTED]\u{1b}[C x"),
+    ("TOKEN=abc\u{1b}[Cdef x", "TOKEN=[REDACTED]\u{1b}[C x"),
+    ("TOKEN=abc\u{1b}[5;10Hdef x", "TOKEN=[REDACTED]\u{1b}[5;10H x"),
+    // The cursor is set where it is already.
+    ("\r\nTOKEN=abc\u{1b}[10Gdef x", "\r\nTOKEN=[REDACTED]\u{1b}[10G x"),
+    (
+        "\u{1b}[3;4HTOKEN=\u{1b}[3;10Habc\u{1b}[Jdef",
+        "\u{1b}[3;4HTOKEN=\u{1b}[3;10H[REDACTED]\u{1b}[J",
+    ),
+    (
+        "\u{1b}[3;1H│é ghp_abcdefghij\u{1b}[0;1m\u{1b}[3;18Hklmnopqrstuvwxyz0123456789ab x",
+        "\u{1b}[3;1H│é [REDACTED]\u{1b}[0;1m\u{1b}[3;18H x",
+    ),
+    ("a@b://u:pass\u{1b}[Cword@host x", "a@b://u:[REDACTED]\u{1b}[C@host x"),
+    // It is set elsewhere: what is drawn there is another word.
+    ("\r\nTOKEN=abc\u{1b}[20Gdef x", "\r\nTOKEN=[REDACTED]\u{1b}[20Gdef x"),
+    ("\u{1b}[3;4HTOKEN=abc\u{1b}[4;13Hdef x", "\u{1b}[3;4HTOKEN=[REDACTED]\u{1b}[4;13Hdef x"),
+    ("\u{1b}[3;4HPassword:\u{1b}[4;4HUsername:", "\u{1b}[3;4HPassword:\u{1b}[4;4HUsername:"),
+    ("Password:\u{1b}[4;4HUsername:", "Password:\u{1b}[4;4HUsername:"),
+    ("TOKEN=abc\u{1b}[H\u{1b}[2JWelcome", "TOKEN=[REDACTED]\u{1b}[H\u{1b}[2JWelcome"),
+    ("TOKEN=abc\u{1b}[8Cnext", "TOKEN=[REDACTED]\u{1b}[8Cnext"),
+    // Blanks that are written as movements.
+    (
+        "set\u{1b}[CTOKEN=abc\u{1b}[Cand\u{1b}[Cgo",
+        "set\u{1b}[CTOKEN=[REDACTED]\u{1b}[Cand\u{1b}[Cgo",
+    ),
+    ("the\u{1b}[Ctoken\u{1b}[Cis\u{1b}[Cgood", "the\u{1b}[Ctoken\u{1b}[Cis\u{1b}[Cgood"),
+];
+
+#[test]
+fn a_movement_in_the_middle_does_not_hide_a_secret() {
+    for (text, expected) in MOVED {
+        assert_eq!(Redaction::standard().apply(text), *expected, "{text:?}");
+    }
+}
+
 /// As bash and zsh wrote it in a terminal of twenty columns.
 #[test]
 fn a_line_wrapped_by_a_shell_does_not_hide_a_secret() {
@@ -335,6 +374,9 @@ fn long_texts_take_linear_time() {
         "cookie:a=",
         "--token ",
         "\u{1b}[m",
+        "\u{1b}[C",
+        "\ra\u{1b}[2Ga",
+        "token=a\u{1b}[9;9H",
         "-----BEGIN PRIVATE KEY-----a:",
     ];
     for text in evil.iter().chain([&line]) {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::tests::{HARMLESS, SECRETS, unmark};
+use super::super::tests::{HARMLESS, MOVED, SECRETS, unmark};
 use super::*;
 
 fn standard() -> Stream {
@@ -51,6 +51,37 @@ fn a_secret_cut_in_two_is_found() {
             shown.push_str(&stream.flush());
             assert_eq!(shown, expected, "cut at {at}: {text:?}");
         }
+    }
+}
+
+#[test]
+fn a_movement_in_the_middle_is_found_whatever_way_it_is_cut() {
+    for (text, expected) in MOVED {
+        let boundaries: Vec<_> = (0..=text.len()).filter(|at| text.is_char_boundary(*at)).collect();
+        for at in &boundaries {
+            for before in ["", "a line\r\n"] {
+                let (text, at) = (format!("{before}{text}"), before.len() + at);
+                let mut stream = standard();
+                let mut shown = run(&mut stream, &[(&text[..at], false), (&text[at..], false)]);
+                shown.push_str(&stream.flush());
+                let expected = Redaction::standard().apply(&text).into_owned();
+                assert_eq!(shown, expected, "cut at {at}: {text:?}");
+            }
+        }
+        let pieces: Vec<_> = boundaries.windows(2).map(|it| (&text[it[0]..it[1]], false)).collect();
+        let mut stream = standard();
+        let shown = run(&mut stream, &pieces) + &stream.flush();
+        assert_eq!(shown, *expected, "letter by letter: {text:?}");
+    }
+}
+
+#[test]
+fn a_movement_behind_a_pause_shows_no_more_of_a_secret() {
+    for movement in ["\u{1b}[C", "\u{1b}[7;10H", "\u{1b}[1m"] {
+        let mut stream = standard();
+        let rest = format!("{movement}def");
+        let shown = run(&mut stream, &[("TOKEN=abc", true), (&rest, true), ("ghi x\n", false)]);
+        assert_eq!(shown + &stream.flush(), format!("TOKEN=[REDACTED]{movement} x\n"));
     }
 }
 
