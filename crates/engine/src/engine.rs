@@ -21,6 +21,10 @@ use crate::{Caller, ClientId, Error, Info, Scene, State, SubscriptionId};
 /// How many events a slow listener may be behind before it misses some.
 const EVENTS: usize = 4096;
 
+/// How often a session that fails by a mistake of ours is taken up again. What made it fail may be in what its holder
+/// keeps, and would do so for ever.
+const MAX_FALLS: u32 = 3;
+
 /// All sessions, and everything that can be done with them. Cheap to clone.
 #[derive(Clone)]
 pub struct Engine {
@@ -42,6 +46,8 @@ pub(crate) struct House {
     claimed: Mutex<Vec<(SessionId, String)>>,
     /// Sessions that have ended and whose holder has not gone yet. Who forgets one must not meet it again.
     leaving: Mutex<BTreeSet<SessionId>>,
+    /// How often sessions failed by a mistake of ours.
+    falls: Mutex<BTreeMap<SessionId, u32>>,
     /// Holders that were left alone; new with every look.
     pub(crate) refused: watch::Sender<Vec<Refused>>,
     /// Somebody wants them knocked at.
@@ -80,6 +86,7 @@ impl Engine {
             creating: Mutex::default(),
             claimed: Mutex::default(),
             leaving: Mutex::default(),
+            falls: Mutex::default(),
             refused: watch::Sender::default(),
             knock: Notify::new(),
         };
@@ -252,6 +259,26 @@ impl House {
         self.sessions().contains_key(&id)
             || self.creating().contains(&id)
             || self.leaving().contains(&id)
+    }
+
+    /// A session failed by a mistake of ours. Its holder has all of it, and is to be met anew.
+    pub(crate) fn fell(&self, id: SessionId) {
+        tracing::error!(session = %id, "a session failed by a mistake of ours; it is taken up again");
+        let mut sessions = self.sessions();
+        if matches!(sessions.get(&id), Some(Entry::Living(_))) {
+            sessions.remove(&id);
+            *self.falls().entry(id).or_default() += 1;
+            self.knock.notify_one();
+        }
+    }
+
+    /// Whether a session failed so often that it would fail again.
+    pub(crate) fn falls_always(&self, id: SessionId) -> bool {
+        self.falls().get(&id).is_some_and(|&count| count >= MAX_FALLS)
+    }
+
+    fn falls(&self) -> MutexGuard<'_, BTreeMap<SessionId, u32>> {
+        self.falls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a session runs, or is being made, or its holder is still there.

@@ -72,6 +72,9 @@ pub(crate) enum LinkError {
     /// It said something out of order.
     #[error("the holder said something out of order")]
     Order,
+    /// Its session failed here again and again, by a mistake of ours.
+    #[error("its session made the daemon fail, again and again; its program runs")]
+    Fallen,
 }
 
 impl Link {

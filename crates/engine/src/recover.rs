@@ -59,15 +59,17 @@ impl Engine {
     /// The folder of the holders cannot be read.
     pub async fn recover(&self) -> io::Result<Recovered> {
         let folder = self.house.options().holders.clone();
-        let mut meetings = JoinSet::new();
+        let (mut meetings, mut fallen) = (JoinSet::new(), Vec::new());
         for entry in std::fs::read_dir(&folder)? {
             let path = entry?.path();
             let known = session(&path).is_some_and(|id| self.house.knows(id));
-            if path.extension().is_some_and(|it| it == "sock") && !known {
+            if session(&path).is_some_and(|id| self.house.falls_always(id)) && !known {
+                fallen.push(refusal(path, None, &LinkError::Fallen));
+            } else if path.extension().is_some_and(|it| it == "sock") && !known {
                 meetings.spawn(async move { (knock(&path).await, path) });
             }
         }
-        let mut recovered = Recovered::default();
+        let mut recovered = Recovered { refused: fallen, ..Recovered::default() };
         while let Some(met) = meetings.join_next().await {
             let Ok((met, path)) = met else { continue };
             match met {

@@ -151,10 +151,17 @@ pub(crate) fn open(house: &Arc<House>, adopted: Adopted) -> Result<Arc<Face>, Li
     let begin = kept.screen.offset().0 + face.get().resizes;
     let (changes, changed) = watch::channel(begin);
     let handle = Handle { face: Arc::clone(&face), inbox, room, room_bytes, changes: changed };
-    house.sessions().insert(description.id, Entry::Living(handle));
+    let id = description.id;
+    house.sessions().insert(id, Entry::Living(handle));
     let beginning =
         Beginning { hello, description, kept, link, keyboard, face: Arc::clone(&face), changes };
-    tokio::spawn(Session::new(Arc::clone(house), beginning).run(messages));
+    let running = tokio::spawn(Session::new(Arc::clone(house), beginning).run(messages));
+    let house = Arc::clone(house);
+    tokio::spawn(async move {
+        if running.await.is_err_and(|error| error.is_panic()) {
+            house.fell(id);
+        }
+    });
     Ok(face)
 }
 

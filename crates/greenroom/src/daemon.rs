@@ -86,6 +86,11 @@ fn log(paths: &Paths, config: &Config) -> Result<Logs> {
     let (logs, subscriber) = Logs::start(&paths.state, keep_logs(config), config.logs.level)
         .with_context(|| format!("opening the log in `{}`", paths.state.display()))?;
     tracing::subscriber::set_global_default(subscriber).context("starting the log")?;
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |about| {
+        tracing::error!(target: LOG, %about, "a mistake of ours");
+        hook(about);
+    }));
     Ok(logs)
 }
 

@@ -53,6 +53,7 @@ pub(crate) struct World {
     pub(crate) engine: Engine,
     pub(crate) caller: Caller,
     pub(crate) archive: Arc<Memory>,
+    listener: UnixListener,
     holder: UnixStream,
     decoder: Decoder,
     /// What the program would read.
@@ -129,8 +130,9 @@ impl World {
         let (terminal, ours) = UnixStream::pair().unwrap();
         ours.set_nonblocking(true).unwrap();
         let end = begin.kept + begin.log.len() as u64;
+        let knocked = listener.try_clone().unwrap();
         let introduced = tokio::task::spawn_blocking(move || {
-            let (mut holder, _) = listener.accept().unwrap();
+            let (mut holder, _) = knocked.accept().unwrap();
             introduce(&mut holder, &ours, &begin, end);
             holder
         });
@@ -144,7 +146,23 @@ impl World {
         assert_eq!(recovered.sessions.len() + recovered.refused.len(), 1);
         let caller = Caller { id: engine.next_client(), rights: Rights::ALL, name: "test".into() };
         let decoder = Decoder::default();
-        World { engine, caller, archive, holder, decoder, terminal, at: end, folder }
+        World { engine, caller, archive, listener, holder, decoder, terminal, at: end, folder }
+    }
+
+    /// The holder is met anew, in this state.
+    pub(crate) async fn is_met(&mut self, begin: Begin) {
+        let (terminal, ours) = UnixStream::pair().unwrap();
+        ours.set_nonblocking(true).unwrap();
+        let listener = self.listener.try_clone().unwrap();
+        let introduced = tokio::task::spawn_blocking(move || {
+            let (mut holder, _) = listener.accept().unwrap();
+            introduce(&mut holder, &ours, &begin, begin.kept + begin.log.len() as u64);
+            holder
+        });
+        let recovered = self.engine.recover().await.unwrap();
+        assert_eq!(recovered.sessions, [ID]);
+        self.holder = introduced.await.unwrap();
+        (self.terminal, self.decoder) = (terminal, Decoder::default());
     }
 
     /// The program prints.

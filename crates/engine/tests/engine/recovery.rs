@@ -160,3 +160,25 @@ async fn a_session_that_was_killed_waits_for_nobody_who_was_cut_off() {
     viewer.until(&mut seen, "last words").await;
     assert!(matches!(next(&mut seen).await, Event::Ended(_)), "and the end after it");
 }
+
+#[tokio::test]
+async fn a_session_that_fails_by_our_mistake_is_taken_up_again_but_not_for_ever() {
+    let mut world = World::new().await;
+    world.prints("still here");
+    assert_eq!(world.shown().await, "still here");
+    for round in 1.. {
+        let looked = world.engine.look(ID, |_| panic!("a mistake")).await;
+        assert!(looked.is_err_and(|it: greenroom_engine::Error| it.kind() == ErrorKind::Ended));
+        world.engine.recovery_wanted().await;
+        assert!(world.engine.list().is_empty());
+        if round == 3 {
+            break;
+        }
+        let log = b"still here".to_vec();
+        world.is_met(Begin { log, ..Begin::default() }).await;
+        assert_eq!(world.shown().await, "still here");
+    }
+    let recovered = world.engine.recover().await.unwrap();
+    assert_eq!(recovered.sessions, []);
+    assert_eq!(recovered.refused[0].session, Some(ID));
+}

@@ -94,25 +94,28 @@ fn store_session(record: &greenroom_engine::EndedRecord) -> greenroom_store::Ses
 }
 
 /// Looks for holders that an earlier daemon started and that were not listening yet when this one
-/// came, and knocks again at those that did not answer. Without such nothing wakes up here after
-/// the last look.
+/// came, and knocks again at those that did not answer, and at all when somebody wants it. Without
+/// such nothing wakes up here after the last look.
 pub(super) async fn look_again(affairs: &Arc<Affairs>) {
     let engine = &affairs.engine;
-    let pauses = LATE_HOLDERS.into_iter().map(|it| (it, true));
-    for (pause, early) in pauses.chain(std::iter::repeat((KNOCK_EVERY, false))) {
+    let mut early = LATE_HOLDERS.into_iter();
+    loop {
         let refused = engine.refused();
-        if !early && refused.is_empty() {
-            break;
-        }
+        let every = Some(KNOCK_EVERY).filter(|_| !refused.is_empty());
+        let pause = async {
+            match early.next().or(every) {
+                Some(pause) => tokio::time::sleep(pause).await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
-            () = tokio::time::sleep(pause) => {}
+            () = pause => {}
             () = engine.recovery_wanted() => {}
         }
         if let Err(error) = look(affairs, &refused).await {
             tracing::warn!(target: LOG, %error, "late holders could not be looked for");
         }
     }
-    std::future::pending().await
 }
 
 /// Takes up holders that answer by now, and gives up on those of the refused that are gone.
