@@ -11,11 +11,11 @@ mod tests;
 use std::sync::Arc;
 
 use greenroom_model::Offset;
-use greenroom_screen::{Pos, Position, Screen, Wrap};
+use greenroom_screen::{MarkKind, Pos, Position, Screen, Wrap};
 
 pub(crate) use self::echo::Echo;
 use self::echo::{At, Typed};
-use self::keyed::{Keyed, MAX_TYPED, ended, join, size};
+use self::keyed::{Draft, Keyed, MAX_TYPED};
 
 /// How many marks a session remembers; a wait asks for one of the last few.
 const MAX_MARKS: usize = 64;
@@ -28,6 +28,12 @@ const MAX_EARLIER: usize = 16;
 
 /// The longest text that is taken for a prompt.
 const MAX_PROMPT: usize = 256;
+
+/// How much of what was typed a session remembers, at all its marks: the last few scripts that were pasted.
+const MAX_REMEMBERED: usize = 4 * MAX_TYPED;
+
+/// How many rows a line that is being edited may have, for what stands behind the cursor to be known.
+const MAX_EDITED_ROWS: u64 = 16;
 
 /// Where a session stood.
 #[derive(Debug, Clone, Copy)]
@@ -48,15 +54,19 @@ pub(crate) struct Mark {
     position: Option<Position>,
     /// What stood before it in its row, without the blanks behind that; not known if that row is gone.
     before: Option<String>,
+    /// What stood behind it in its line: the cursor was in the middle of that.
+    behind: String,
     /// What was typed at it, and behind it.
     typed: Keyed,
     /// The lines that were being edited before: what was typed goes on in the last of them.
-    edited: Vec<String>,
+    edited: Draft,
     echo: Echo,
     /// What stood before what was typed, at other times.
     prompts: Arc<[String]>,
-    /// The last lines that were typed before.
+    /// Lines that were typed before, and that may be shown again.
     earlier: Vec<String>,
+    /// A line editor was seen, which shows again what was typed too early.
+    is_edited: bool,
     /// It is the beginning of everything: who asks for that wants to see what was typed, too.
     is_beginning: bool,
     /// What was typed is not known, only that the rest of the line it was typed on is its echo.
@@ -68,6 +78,8 @@ pub(crate) struct Mark {
 pub(crate) struct Marks {
     marks: Vec<Mark>,
     prompts: Arc<[String]>,
+    /// A line editor was seen.
+    is_edited: bool,
 }
 
 impl Standing {
@@ -91,11 +103,13 @@ impl Mark {
             pos,
             position: None,
             before: None,
+            behind: String::new(),
             typed: Keyed::default(),
-            edited: Vec::new(),
+            edited: Draft::default(),
             echo: Echo::Nobody,
             prompts: Arc::default(),
             earlier: Vec::new(),
+            is_edited: false,
             is_beginning: false,
             is_remembered: false,
         }
@@ -115,7 +129,7 @@ impl Mark {
 
     /// What the next daemon is to know of it: where it is and whether there is an echo, not what was typed.
     pub(crate) fn to_note(&self) -> String {
-        let echoes = self.is_remembered || !self.typed.lines.is_empty();
+        let echoes = self.is_remembered || !self.typed.draft().lines.is_empty();
         format!("{} {} {} {}", self.offset.0, self.pos.row, self.pos.col, u8::from(echoes))
     }
 
@@ -129,34 +143,78 @@ impl Mark {
 
     /// What was printed since, without the echo.
     pub(crate) fn output(&self, screen: &Screen) -> String {
-        let mut text = self.changed_above(screen);
-        let end = Pos { row: screen.top_row() + u64::from(screen.size().rows()), col: 0 };
         let mut start = Pos { row: self.pos.row.max(screen.first_row()), ..self.pos };
         if self.is_remembered {
-            let printed = screen.text_between(start, end, Wrap::Joined);
+            let printed = screen.text_between(start, end_of(screen), Wrap::Joined);
             return printed.split_once('\n').map_or(String::new(), |it| it.1.to_owned());
         }
+        let marked = self.output_of_command(screen).or_else(|| self.output_of_edit(screen));
+        if let Some(output) = marked {
+            return output;
+        }
+        let mut text = self.changed_above(screen, self.pos.row);
         let is_redrawn = self.is_redrawn(screen);
         if is_redrawn {
             start.col = 0;
         }
-        let printed = screen.text_between(start, end, Wrap::Joined);
-        if text.is_empty() && self.typed.lines.is_empty() && !is_redrawn {
+        let printed = screen.text_between(start, end_of(screen), Wrap::Joined);
+        let draft = self.typed.draft();
+        if text.is_empty() && draft.lines.is_empty() && !is_redrawn {
             return printed;
         }
-        let mut whole = Vec::new();
-        let (echo, prompts, earlier) = (self.echo, &*self.prompts, &*self.earlier);
-        let typed = if is_redrawn {
-            whole.clone_from(&self.edited);
-            join(&mut whole, self.typed.lines.iter().cloned());
-            Typed { begun: "", lines: &whole, echo, prompts, earlier, at: At::Line }
-        } else {
-            let begun = self.edited.last().map_or("", String::as_str);
-            let at = if self.stands_behind(begun) { At::Prompt } else { At::Mark };
-            Typed { begun, lines: &self.typed.lines, echo, prompts, earlier, at }
-        };
+        if is_redrawn {
+            let whole = self.edited.with(&self.typed);
+            text.push_str(&self.typed(&whole.lines, At::Line).without_echo(&printed));
+            return text;
+        }
+        let begun = self.edited.lines.last().map_or("", String::as_str);
+        let at = if self.stands_behind(begun) { At::Prompt } else { At::Mark };
+        let typed = Typed { begun, behind: &self.behind, ..self.typed(&draft.lines, at) };
         text.push_str(&typed.without_echo(&printed));
         text
+    }
+
+    /// What was printed since, if a shell marked where the output of the command begins that was entered. Until it
+    /// does, what it shows is known as that of any program.
+    fn output_of_command(&self, screen: &Screen) -> Option<String> {
+        let lines = &self.typed.draft().lines;
+        if lines.len() < 2 {
+            return None;
+        }
+        let mut marks = screen.marks().rev().peekable();
+        let mut first = None;
+        while let Some(mark) = marks.next_if(|mark| mark.start >= self.offset) {
+            first = Some(mark);
+        }
+        let at_prompt = marks.next()?.kind == MarkKind::CommandStart;
+        // What is drawn elsewhere is seen elsewhere.
+        let is_kept = self.before.is_some() && !self.is_redrawn(screen);
+        if !is_kept || !self.changed_above(screen, self.pos.row).is_empty() {
+            return None;
+        }
+        let first = first.filter(|it| at_prompt && it.kind == MarkKind::OutputStart)?;
+        let begin = self.pos.max(Pos { row: first.row, col: first.col });
+        let printed = screen.text_between(begin, end_of(screen), Wrap::Joined);
+        Some(self.typed(&lines[1..], At::Line).without_echo(&printed))
+    }
+
+    /// What was printed since, if keys went back in the line: its echo begins somewhere before the mark.
+    fn output_of_edit(&self, screen: &Screen) -> Option<String> {
+        if self.edited.is_at_end() && self.typed.adds() || self.pos.row < screen.first_row() {
+            return None;
+        }
+        let whole = self.edited.with(&self.typed);
+        let start = line_of(screen, self.pos);
+        let printed = screen.text_between(start, end_of(screen), Wrap::Joined);
+        let output = self.typed(&whole.lines, At::Line).behind_echo(&printed)?;
+        Some(self.changed_above(screen, start.row) + &output)
+    }
+
+    /// Lines that were typed, as they may be shown.
+    fn typed<'a>(&'a self, lines: &'a [String], at: At) -> Typed<'a> {
+        let (echo, prompts, earlier) = (self.echo, &*self.prompts, &*self.earlier);
+        let is_edited = self.is_edited;
+        Typed { begun: "", behind: "", lines, echo, prompts, earlier, is_edited, at }
     }
 
     /// Whether what stood before it in its row is not there any more: a program drew that row anew.
@@ -172,10 +230,20 @@ impl Mark {
         !before.strip_suffix(begun.trim_end()).unwrap_or(before).trim_end().is_empty()
     }
 
+    /// Whether it was typed before anybody was ready for it.
+    fn is_early(&self) -> bool {
+        self.echo == Echo::Terminal && !self.stands_behind("")
+    }
+
+    /// A line editor was seen since.
+    pub(crate) fn edited(&mut self) {
+        self.is_edited = true;
+    }
+
     /// Something else was typed behind it.
     pub(crate) fn also_typed(&mut self, other: &Mark) {
         if other.offset >= self.offset && !other.is_remembered && !self.is_beginning {
-            self.typed.extend(other.typed.clone());
+            self.typed.extend(&other.typed);
         }
     }
 
@@ -191,11 +259,14 @@ impl Mark {
         self.before = self.before.as_ref().map(|_| standing_before(screen, pos));
     }
 
-    /// The lines that are being edited behind it, if that is not too much to be an echo.
-    fn unended(&self) -> Vec<String> {
-        let mut lines = if self.typed.ended == 0 { self.edited.clone() } else { Vec::new() };
-        join(&mut lines, self.typed.lines.iter().skip(self.typed.ended).cloned());
-        if size(&lines) > MAX_TYPED { Vec::new() } else { lines }
+    /// How much of what was typed it remembers.
+    fn size(&self) -> usize {
+        self.typed.len() + self.edited.size()
+    }
+
+    /// The lines that are being edited behind it.
+    fn unended(&self) -> Draft {
+        self.edited.with(&self.typed).unended()
     }
 
     /// Goes on to what the screen shows: the rows above it were looked at and do not change.
@@ -208,32 +279,44 @@ impl Mark {
 
     /// Rows above the mark that changed since: programs that draw the whole screen print there. So do
     /// line editors that draw the lines being edited once more, which is an echo.
-    fn changed_above(&self, screen: &Screen) -> String {
+    fn changed_above(&self, screen: &Screen, end: u64) -> String {
         let mut text = String::new();
-        let Some(position) = self.position.filter(|_| self.pos.row > screen.top_row()) else {
+        let Some(position) = self.position.filter(|_| end > screen.top_row()) else {
             return text;
         };
         let changed = screen.diff(position);
-        let rows = changed.rows().map(|row| row.number()).take_while(|row| *row < self.pos.row);
+        let rows = changed.rows().map(|row| row.number()).take_while(|row| *row < end);
         let rows: Vec<u64> = rows.collect();
-        let mut edited = self.edited.split_last().map_or(&[][..], |it| it.1);
+        let mut edited = &self.edited.lines[..];
+        // The last of them is at the mark, unless it fills its rows and the cursor went on to the next.
+        if self.pos.col > 0 {
+            edited = edited.split_last().map_or(&[], |it| it.1);
+        }
+        // What is drawn again of a line may be only the end of it.
+        let mut whole = String::new();
         for run in rows.chunk_by(|row, next| row + 1 == *next) {
             let (Some(&first), Some(&last)) = (run.first(), run.last()) else { continue };
-            let mut lines = screen.text_of(first..last + 1, Wrap::Joined);
-            if last + 1 == self.pos.row && !lines.ends_with('\n') {
+            let mut end = Pos { row: last + 1, col: 0 };
+            let first = Pos { row: first, col: 0 };
+            if end.row == self.pos.row
+                && !screen.text_between(first, end, Wrap::Joined).ends_with('\n')
+            {
                 // The line that was being edited at the mark begins above it.
-                lines = screen.text_between(Pos { row: first, col: 0 }, self.pos, Wrap::Joined);
-                edited = &self.edited;
+                (end, edited) = (self.pos, &self.edited.lines);
             }
-            text.push_str(lines.trim_end_matches('\n'));
-            text.push('\n');
+            let push = |text: &mut String, from: Pos| {
+                text.push_str(screen.text_between(from, end, Wrap::Joined).trim_end_matches('\n'));
+                text.push('\n');
+            };
+            push(&mut text, first);
+            push(&mut whole, line_of(screen, first));
         }
         if text.is_empty() || edited.is_empty() {
             return text;
         }
-        let (echo, prompts) = (Echo::Program, &*self.prompts);
-        Typed { begun: "", lines: edited, echo, prompts, earlier: &[], at: At::Line }
-            .without_echo(&text)
+        let typed = Typed { echo: Echo::Program, earlier: &[], ..self.typed(edited, At::Line) };
+        let behind = typed.behind_echo(&whole).filter(|_| whole.len() > text.len());
+        behind.unwrap_or_else(|| typed.without_echo(&text))
     }
 }
 
@@ -246,27 +329,36 @@ impl Marks {
             && last.offset == mark.offset
             && !last.is_remembered
         {
-            last.typed.extend(mark.typed);
+            last.typed.extend(&mark.typed);
             return;
         }
         let before = place.checked_sub(1).and_then(|it| self.marks.get(it));
         // One that is told late stood there before what the screen shows now.
         if mark.offset == screen.offset() {
             mark.before = Some(standing_before(screen, mark.pos));
+            mark.behind = standing_behind(screen, mark.pos);
         }
+        self.is_edited |= mark.echo == Echo::Program;
         if mark.echo != Echo::Nobody {
-            mark.edited = before.map_or(Vec::new(), Mark::unended);
+            mark.edited = before.map_or(Draft::default(), Mark::unended);
             self.learn_prompt(&mark, screen);
         }
         self.marks.insert(place, mark);
-        if self.marks.len() > MAX_MARKS {
-            self.marks.remove(0);
-        }
+        let mut remembered: usize = self.marks.iter().map(Mark::size).sum();
+        let surplus = self.marks.len().saturating_sub(MAX_MARKS);
+        let forgotten = self.marks.iter().enumerate().take_while(|(index, mark)| {
+            let is_surplus = *index < surplus || remembered > MAX_REMEMBERED;
+            remembered -= mark.size();
+            is_surplus
+        });
+        // Never the last.
+        let forgotten = forgotten.count().min(self.marks.len() - 1);
+        self.marks.drain(..forgotten);
     }
 
     /// Remembers what stands before the place where a line begins to be typed.
     fn learn_prompt(&mut self, mark: &Mark, screen: &Screen) {
-        if mark.edited.iter().any(|line| !line.is_empty()) {
+        if !mark.edited.lines.is_empty() {
             return;
         }
         let prompt = standing_before(screen, mark.pos);
@@ -294,10 +386,21 @@ impl Marks {
         let (before, later) = self.marks.split_at(behind);
         let mut mark = before.last().cloned().unwrap_or_else(Mark::beginning);
         later.iter().for_each(|it| mark.also_typed(it));
-        let earlier = before.iter().rev().skip(1).take(MAX_EARLIER);
-        mark.earlier = earlier.flat_map(|it| ended(&it.edited, &it.typed)).collect();
+        let mut earlier = before.iter().rev().skip(1).take(MAX_EARLIER);
+        let lines = |it: &Mark| it.edited.with(&it.typed).ended();
+        // A line that was typed when something stood there was read, and all before it; unless it is asked for.
+        mark.earlier = match mark.typed.asks_for_other_line() || mark.edited.is_other_line() {
+            true => earlier.flat_map(lines).collect(),
+            false => earlier.by_ref().take_while(|it| it.is_early()).flat_map(lines).collect(),
+        };
         mark.prompts = Arc::clone(&self.prompts);
+        mark.is_edited = self.is_edited;
         mark
+    }
+
+    /// A line editor was seen, for it asked for brackets around what is pasted.
+    pub(crate) fn edited(&mut self) {
+        self.is_edited = true;
     }
 
     /// All of them, to be moved.
@@ -310,4 +413,29 @@ impl Marks {
 fn standing_before(screen: &Screen, pos: Pos) -> String {
     let text = screen.text_between(Pos { col: 0, ..pos }, pos, Wrap::Rows);
     text.trim_end().to_owned()
+}
+
+/// What stands behind a place in its line, without what stands apart from it at the right margin.
+fn standing_behind(screen: &Screen, pos: Pos) -> String {
+    let end = Pos { row: pos.row + MAX_EDITED_ROWS, col: 0 };
+    let mut text = screen.text_between(pos, end, Wrap::Joined);
+    text.truncate(text.find('\n').unwrap_or(text.len()));
+    text.truncate(text.trim_end().len());
+    text.truncate(text.rfind("  ").unwrap_or(text.len()));
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// Where the line begins that a place is in: further up, if that is wrapped.
+fn line_of(screen: &Screen, pos: Pos) -> Pos {
+    let above = (screen.first_row()..pos.row).rev().take(MAX_EDITED_ROWS as usize);
+    let wrapped = above.take_while(|&row| {
+        let (from, to) = (Pos { row, col: 0 }, Pos { row: row + 1, col: 0 });
+        !screen.text_between(from, to, Wrap::Joined).ends_with('\n')
+    });
+    Pos { row: wrapped.last().unwrap_or(pos.row), col: 0 }
+}
+
+fn end_of(screen: &Screen) -> Pos {
+    Pos { row: screen.top_row() + u64::from(screen.size().rows()), col: 0 }
 }

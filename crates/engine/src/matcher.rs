@@ -293,10 +293,19 @@ impl Pattern {
     /// Looks for it in a text whose rows have no blanks at their ends: a prompt that is waited for has one.
     fn find_in_rows(&self, text: &str) -> Option<Outcome> {
         let found = self.find(text);
-        let Kind::Literal(wanted) = &self.0 else { return found };
-        let shown = wanted.trim_end_matches(' ');
-        if found.is_some() || shown.is_empty() || shown.len() == wanted.len() {
+        if found.is_some() {
             return found;
+        }
+        let wanted = match &self.0 {
+            Kind::Literal(wanted) => wanted,
+            Kind::Regex(regex) if wants_blank(regex.as_str()) => {
+                return self.find(&(text.replace('\n', " \n") + " "));
+            }
+            Kind::Regex(_) => return None,
+        };
+        let shown = wanted.trim_end_matches(' ');
+        if shown.is_empty() || shown.len() == wanted.len() {
+            return None;
         }
         let ends_row = |(at, _): (usize, &str)| {
             let behind = &text[at + shown.len()..];
@@ -325,6 +334,11 @@ impl Pattern {
     }
 }
 
+/// Whether a pattern may want a blank somewhere.
+fn wants_blank(pattern: &str) -> bool {
+    [" ", "\\s", "[:space:]", "[:blank:]", "\\x20"].iter().any(|it| pattern.contains(it))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -351,6 +365,13 @@ mod tests {
         assert!(wanted.find_in_rows("costs $5").is_none());
         assert!(wanted.find("a\n$").is_none());
         assert!(Pattern::literal(" ", false).unwrap().find_in_rows("a\nb").is_none());
+        for pattern in [r"\$ $", r"^[$#]\s$", r"(?i)\$ $"] {
+            let wanted = Pattern::regex(pattern, false).unwrap();
+            assert!(wanted.find_in_rows("a\n$\nb").is_some(), "{pattern}");
+            assert!(wanted.find_in_rows("a\n$5\nb").is_none(), "{pattern}");
+        }
+        let wanted = Pattern::regex(r"\$$", false).unwrap();
+        assert!(wanted.find_in_rows("a\n$").is_some());
     }
 
     #[test]

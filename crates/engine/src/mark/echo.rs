@@ -8,6 +8,17 @@
 use std::borrow::Cow;
 
 use super::MAX_PROMPT;
+use super::keyed::FILLED;
+
+/// How much text is searched for lines that are not there, each of which costs all of it: the lines of a paste that
+/// have scrolled away. It takes about a millisecond.
+const MAX_SEARCHED: usize = 4 << 20;
+
+/// A line of this many bytes may be too long for a screen. Some line editors show a part of it then.
+const LONG: usize = 1024;
+
+/// That part is longer than this, and than what a program would say in just the words of a long line.
+const PART: usize = 64;
 
 /// Who shows again what is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +47,8 @@ pub(super) enum At {
 pub(super) struct Typed<'a> {
     /// What was typed of the first line before.
     pub(super) begun: &'a str,
+    /// What stood behind it on its line, into which it was typed.
+    pub(super) behind: &'a str,
     /// The lines, without controls; Enter was pressed behind all but the last.
     pub(super) lines: &'a [String],
     pub(super) echo: Echo,
@@ -44,6 +57,8 @@ pub(super) struct Typed<'a> {
     /// Lines that were typed before, which a shell may show again: it was not ready for them, or is asked for one of
     /// them by a key.
     pub(super) earlier: &'a [String],
+    /// A line editor was seen, which may show a line again.
+    pub(super) is_edited: bool,
     pub(super) at: At,
 }
 
@@ -53,6 +68,7 @@ impl Typed<'_> {
         let mut out = String::with_capacity(printed.len());
         let mut rest = printed;
         let mut at_mark = self.at != At::Line;
+        let mut searched = 0;
         for (index, line) in self.lines.iter().enumerate() {
             let entered = index + 1 < self.lines.len();
             let whole = self.whole(index, line);
@@ -61,10 +77,16 @@ impl Typed<'_> {
             }
             // Only the end of it may have been typed now, or nothing but Enter.
             let shown = match line.trim().is_empty() && at_mark {
-                true => Some((0, 0)),
+                true => Some((0, self.shown_behind(rest))),
                 false => self.find(rest, line, entered, at_mark),
             };
-            let Some((at, length)) = shown else { continue };
+            let Some((at, length)) = shown else {
+                searched += rest.len();
+                if searched > MAX_SEARCHED {
+                    break;
+                }
+                continue;
+            };
             let begins_line = match at == 0 && at_mark {
                 true => self.at == At::Mark,
                 false => line_before(rest, at).is_empty(),
@@ -74,14 +96,29 @@ impl Typed<'_> {
             // The lines behind the first were typed before they were wanted.
             let early = index > 0 || self.echo == Echo::Terminal;
             if early
+                && self.is_edited
                 && begins_line
-                && let Some((at, length)) = self.find_again(rest, &whole)
+                && let Some((at, length)) = self.find_again(rest, &whole, entered)
             {
                 take(&mut out, &mut rest, at, length);
             }
         }
         out.push_str(rest);
         if self.earlier.is_empty() { out } else { self.without_earlier(&out) }
+    }
+
+    /// What was printed, without the echo and what stands before it on its line, if the first line begins with it.
+    pub(super) fn behind_echo(self, printed: &str) -> Option<String> {
+        let (line, more) = self.lines.split_first()?;
+        if line.trim().is_empty() {
+            return None;
+        }
+        let (at, length) = self.find(printed, line, !more.is_empty(), false)?;
+        if printed[..at].contains('\n') {
+            return None;
+        }
+        let rest = Typed { lines: more, ..self };
+        Some(rest.without_echo(&printed[at + length..]))
     }
 
     /// Without earlier lines that stand behind a prompt.
@@ -110,25 +147,43 @@ impl Typed<'_> {
 
     /// Where a line is shown first, and how much of it: at the mark, at the beginning of a line, or behind a prompt.
     fn find(&self, text: &str, line: &str, entered: bool, at_mark: bool) -> Option<(usize, usize)> {
-        let is_echo = |&at: &usize| {
-            if at == 0 && at_mark {
-                // A prompt may have a part at the right margin.
-                let apart = text[line.len()..].starts_with("  ");
-                return !entered || apart || ends_line(text, at, line);
-            }
+        if at_mark && let Some(length) = self.shown_at_mark(text, line, entered) {
+            return Some((0, length));
+        }
+        let is_echo = |&(at, length): &(usize, usize)| {
             let before = line_before(text, at);
-            ends_line(text, at, line) && (before.is_empty() || self.is_prompt(before))
+            let is_prompt = !before.is_empty() && self.is_prompt(before);
+            let apart = is_prompt && text[at + length..].starts_with("  ");
+            (ends_line(text, at + length) || apart) && (before.is_empty() || is_prompt)
         };
-        let found = text.match_indices(line).map(|found| found.0).find(is_echo);
-        found.map(|at| (at, line.len())).or_else(|| self.find_begun(text, line, true))
+        let found = places(text, line, entered).find(is_echo);
+        let found = found.or_else(|| self.find_begun(text, line, true));
+        found.or_else(|| find_part(text, line))
+    }
+
+    /// How much of it is shown at the mark.
+    fn shown_at_mark(&self, text: &str, line: &str, entered: bool) -> Option<usize> {
+        let length = shown(text, line, entered)?;
+        let length = length + self.shown_behind(&text[length..]);
+        // A prompt may have a part at the right margin.
+        let apart = text[length..].starts_with("  ");
+        (!entered || apart || ends_line(text, length)).then_some(length)
+    }
+
+    /// How much of a text is what stood behind the mark.
+    fn shown_behind(&self, text: &str) -> usize {
+        let length = self.behind.len();
+        let is_shown = text.starts_with(self.behind)
+            && (ends_line(text, length) || text[length..].starts_with("  "));
+        if is_shown { length } else { 0 }
     }
 
     /// Where it is shown again.
-    fn find_again(&self, text: &str, line: &str) -> Option<(usize, usize)> {
-        let is_echo =
-            |&at: &usize| ends_line(text, at, line) && self.is_prompt(line_before(text, at));
-        let found = text.match_indices(line).map(|found| found.0).find(is_echo);
-        found.map(|at| (at, line.len())).or_else(|| self.find_begun(text, line, false))
+    fn find_again(&self, text: &str, line: &str, entered: bool) -> Option<(usize, usize)> {
+        let is_echo = |&(at, length): &(usize, usize)| {
+            ends_line(text, at + length) && self.is_prompt(line_before(text, at))
+        };
+        places(text, line, entered).find(is_echo).or_else(|| self.find_begun(text, line, false))
     }
 
     /// Where a line is being shown, with the rest of it still to come: behind a prompt on the last line there is, or
@@ -139,15 +194,42 @@ impl Typed<'_> {
         let places = text[last..].char_indices().map(|it| last + it.0);
         let is_begun = |&at: &usize| {
             let before = &text[last..at];
-            line.starts_with(&text[at..])
+            shows_beginning(&text[at..], line)
                 && (if before.is_empty() { alone } else { self.is_prompt(before) })
         };
         places.take(MAX_PROMPT).find(is_begun).map(|at| (at, text.len() - at))
     }
 
     fn is_prompt(&self, text: &str) -> bool {
-        self.prompts.iter().any(|it| it == text.trim_end()) || looks_like_prompt(text)
+        self.prompts.iter().any(|it| it == text.trim_end())
+            || looks_like_prompt(text)
+            || SEARCHES.iter().any(|it| text.starts_with(it))
     }
+}
+
+/// Where a part of a line is shown that is too long for the screen, as far as it is drawn: in rows, which need not be
+/// wrapped.
+fn find_part(text: &str, line: &str) -> Option<(usize, usize)> {
+    if line.len() < LONG {
+        return None;
+    }
+    let (mut begin, mut end, mut at) = (0, 0, 0);
+    let mut part = String::new();
+    for shown in text.split_inclusive('\n') {
+        let row = shown.trim_end_matches('\n');
+        // The text of a row has no blanks at its end.
+        let mut longer = ["", " "].map(|blank| format!("{part}{blank}{row}")).into_iter();
+        let longer = longer.find(|it| it.len() >= PART && line.contains(it.as_str()));
+        if longer.is_none() && end > begin {
+            break;
+        }
+        match longer {
+            Some(longer) => (part, end) = (longer, at + row.len()),
+            None => begin = at + shown.len(),
+        }
+        at += shown.len();
+    }
+    (end > begin).then(|| (begin, end - begin))
 }
 
 /// Takes an echo out of what is left.
@@ -156,8 +238,65 @@ fn take(out: &mut String, rest: &mut &str, at: usize, length: usize) {
     *rest = &rest[at + length..];
 }
 
-fn ends_line(text: &str, at: usize, line: &str) -> bool {
-    let behind = &text[at + line.len()..];
+/// Where a line is shown in a text, and how much of that it takes.
+fn places<'t>(
+    text: &'t str,
+    line: &'t str,
+    entered: bool,
+) -> impl Iterator<Item = (usize, usize)> + 't {
+    let is_certain = |char: char| char.is_ascii() && char != FILLED;
+    let mut uncertain = line.char_indices().skip(1).filter(move |it| !is_certain(it.1));
+    let certain = uncertain.next().map_or(line, |it| &line[..it.0]);
+    let begins = text.match_indices(certain).map(|found| found.0);
+    begins.filter_map(move |at| Some((at, shown(&text[at..], line, entered)?)))
+}
+
+/// How much of the beginning of a text shows a line.
+fn shown(text: &str, line: &str, entered: bool) -> Option<usize> {
+    let mut pieces = line.split(FILLED);
+    let first = pieces.next()?;
+    let (mut length, agreed) = agree(text, first);
+    if agreed < first.len() {
+        return None;
+    }
+    let mut pieces = pieces.peekable();
+    while let Some(piece) = pieces.next() {
+        let row = text[length..].split('\n').next().unwrap_or_default();
+        // What is filled in at the end of a line was entered with it.
+        length += match entered && pieces.peek().is_none() {
+            true => row.trim_end().strip_suffix(piece.trim_end()).map(|_| row.len())?,
+            false => row.find(piece)? + piece.len(),
+        };
+    }
+    Some(length)
+}
+
+/// Whether a text is the beginning of what shows a line.
+fn shows_beginning(text: &str, line: &str) -> bool {
+    let first = line.split(FILLED).next().unwrap_or_default();
+    let (length, agreed) = agree(text, first);
+    length == text.len() || (agreed > 0 && agreed == first.len() && first.len() < line.len())
+}
+
+/// How far a text and what was typed are the same: how much of each that is.
+///
+/// A line editor does not leave it to the terminal to wrap a wide character at the margin: it puts a blank there.
+fn agree(text: &str, typed: &str) -> (usize, usize) {
+    if text.starts_with(typed) {
+        return (typed.len(), typed.len());
+    }
+    let (mut rest, mut agreed) = (text, 0);
+    for char in typed.chars() {
+        let wrapped = rest.strip_prefix(' ').filter(|_| !char.is_ascii());
+        let behind = rest.strip_prefix(char).or_else(|| wrapped?.strip_prefix(char));
+        let Some(behind) = behind else { break };
+        (rest, agreed) = (behind, agreed + char.len_utf8());
+    }
+    (text.len() - rest.len(), agreed)
+}
+
+fn ends_line(text: &str, at: usize) -> bool {
+    let behind = &text[at..];
     behind.is_empty() || behind.starts_with('\n')
 }
 
@@ -169,6 +308,9 @@ fn line_before(text: &str, at: usize) -> &str {
 
 /// What prompts end with, and sentences do not.
 const ENDS: &[char] = &['$', '#', '%', '>', '❯', '»', '➜', 'λ'];
+
+/// What stands before a line that is looked for among earlier ones.
+const SEARCHES: &[&str] = &["(reverse-i-search)`", "(i-search)`", "bck-i-search: "];
 
 /// What prompts begin with that end with the name of a folder.
 const BEGINNINGS: &[char] = &['➜', '❯', 'λ', '»'];

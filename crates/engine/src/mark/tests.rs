@@ -15,6 +15,7 @@ fn check(before: &str, typed: &str, after: &str, expected: &str) {
 fn check_typed(before: &str, turns: &[(&str, &str)], echo: Echo, expected: &str) {
     let mut screen = Screen::new("40x10".parse().unwrap(), Options::default());
     let mut marks = Marks::default();
+    marks.edited();
     screen.feed(before.as_bytes());
     for (typed, after) in turns {
         marks.add(Mark::now(&screen, typed.as_bytes(), echo), &screen);
@@ -101,7 +102,7 @@ fn a_password_is_no_beginning_of_a_line() {
     marks.add(Mark::now(&screen, b"secret", Echo::Nobody), &screen);
     screen.feed(b"x");
     marks.add(Mark::now(&screen, b"ls\r", Echo::Terminal), &screen);
-    assert_eq!(marks.find(None).edited, [""; 0]);
+    assert_eq!(marks.find(None).edited.lines, [""; 0]);
 }
 
 #[test]
@@ -178,6 +179,7 @@ fn what_is_typed_later_is_an_echo_too() {
     let mut screen = Screen::new("40x10".parse().unwrap(), Options::default());
     let mut marks = Marks::default();
     screen.feed(b"$ ");
+    marks.edited();
     marks.add(Mark::now(&screen, b"sleep 1\r", Echo::Program), &screen);
     let after = screen.offset();
     screen.feed(b"sleep 1\r\n");
@@ -226,4 +228,245 @@ fn what_was_typed_before_is_an_echo_when_it_is_shown_again() {
 fn what_stands_at_the_right_margin_or_was_taken_back_changes_nothing() {
     check("% ", "make\r", "make             12:00\r\ndone", "             12:00\ndone");
     check("$ ", "echo ABD\x7fC\r", "echo ABC\r\nABC", "\nABC");
+}
+
+#[test]
+fn what_is_typed_into_a_line_is_an_echo_with_the_rest_of_it() {
+    // The cursor is in the middle of a line that was typed, and one that was brought back.
+    let turns = [("echo TAIL", "echo TAIL"), ("\x1b[H", "\r\x1b[2C"), (": ;", "\x1b[3@: ;")];
+    check_typed("$ ", &turns, Echo::Program, "");
+    let entered = [&turns[..2], &[(": ;\r", "\x1b[3@: ;\r\nTAIL\r\n$ ")]].concat();
+    check_typed("$ ", &entered, Echo::Program, "\nTAIL\n$");
+    check_typed(
+        "$ echo TAIL\x1b[4D",
+        &[("A ", "\x1b[2@A "), ("\r", "\r\nA TAIL\r\n")],
+        Echo::Program,
+        "\nA TAIL",
+    );
+    // All at once, and in a line that wraps.
+    let long = format!("echo {}", "x".repeat(60));
+    let drawn = format!("\x1b[A\r\x1b[2C: ;{long}\r\nx\r\ndone\r\n");
+    let turns = [(long.as_str(), long.as_str()), ("\x01: ;\x05\r", drawn.as_str())];
+    check_typed("$ ", &turns, Echo::Program, "\nx\ndone");
+    // Some of it is taken back first.
+    let turns = [("echo ABD", "echo ABD"), ("\x7fC\r", "\x08\x1b[KC\r\nABC\r\n")];
+    check_typed("$ ", &turns, Echo::Program, "\nABC");
+    let turns = [("rm -r all", "rm -r all"), ("\x15ls\r", "\r\x1b[2C\x1b[Kls\r\nrm -r all\r\n")];
+    check_typed("$ ", &turns, Echo::Program, "\nrm -r all");
+}
+
+#[test]
+fn a_tab_is_an_echo_as_blanks_and_as_what_it_completes() {
+    check("", "one\ttwo\r", "one\ttwo\r\ngot it\r\n", "\ngot it");
+    check_typed(
+        "$ ",
+        &[("cat no\tmore\r", "cat notes.txt more\r\nhello\r\n")],
+        Echo::Program,
+        "\nhello",
+    );
+    check_typed("$ ", &[("cat no\t\r", "cat notes.txt\r\nhello\r\n")], Echo::Program, "\nhello");
+    // What it completes is what somebody who presses it waits for.
+    check_typed("$ ", &[("cat no\t", "cat notes.txt")], Echo::Program, "tes.txt");
+    // It chooses in a menu, and there is an answer.
+    check_typed("Go on? ", &[("\t\r", "Chosen: yes\r\n")], Echo::Program, "Chosen: yes");
+    check_typed("Go on? ", &[("\x1b[A\r", "Chosen: yes\r\n")], Echo::Program, "Chosen: yes");
+}
+
+#[test]
+fn a_line_that_is_brought_back_and_changed_is_an_echo() {
+    let turns = [("\x1b[A --force\r", "make --force\r\nmaking\r\n")];
+    check_typed("$ ", &turns, Echo::Program, "\nmaking");
+}
+
+#[test]
+fn a_line_that_zsh_wraps_is_an_echo() {
+    let (first, second) = ("w".repeat(38), "w".repeat(12));
+    let shown = format!("w\x08{first} \r\x1b[Kw\r{second} END\x1b[?2004l\r\r\n");
+    check_typed("# ", &[(&format!("{first}{second} END\r"), &shown)], Echo::Program, "");
+}
+
+#[test]
+fn a_wide_character_at_the_margin_is_an_echo() {
+    let (typed, shown) = ("漢".repeat(30), format!("{} {}", "漢".repeat(18), "漢".repeat(12)));
+    check("$ x", &format!("{typed} END\r"), &format!("{shown} END\r\ndone"), "\ndone");
+    check("$ x", &format!("{typed} END\r"), &format!("{} {}", "漢".repeat(18), "漢"), "");
+    // One that fills its rows: the cursor is in the next one, and goes back when Enter is pressed.
+    let (typed, shown) =
+        (format!("{typed}1234567890123456"), format!("{shown}1234567890123456 \r"));
+    let turns = [(typed.as_str(), shown.as_str()), ("\r", "\x1b[A\r\n\rdone")];
+    check_typed("$ x", &turns, Echo::Program, "\ndone");
+}
+
+#[test]
+fn a_long_paste_is_an_echo_also_when_it_has_scrolled_away() {
+    let line = |it: usize| format!("line number {it} of the script");
+    let typed: String = (0..1000).map(|it| line(it) + "\r").collect();
+    let shown: String = (0..1000).map(|it| line(it) + "\r\n").collect();
+    check("", &typed, &format!("{shown}done\r\n"), &format!("{}done", "\n".repeat(1000)));
+    let mut screen = Screen::new("40x10".parse().unwrap(), Options::default());
+    let mut marks = Marks::default();
+    marks.add(Mark::now(&screen, typed.as_bytes(), Echo::Terminal), &screen);
+    let mut mark = marks.find(None);
+    screen.feed(shown.as_bytes());
+    mark.advance(&screen);
+    screen.feed(b"done\r\n");
+    assert_eq!(mark.output(&screen).trim(), "done");
+}
+
+#[test]
+fn a_part_of_a_line_that_is_too_long_for_the_screen_is_an_echo() {
+    let long = format!("echo {} END", (0..999).map(|it| it.to_string()).collect::<String>());
+    // Rows of their own, of which the last is short.
+    let rows = long.as_bytes()[long.len() - 163..].chunks(80).map(String::from_utf8_lossy);
+    let shown = rows.collect::<Vec<_>>().join("\r\n");
+    let mut screen = Screen::new("80x10".parse().unwrap(), Options::default());
+    let mut marks = Marks::default();
+    screen.feed(b"$ ");
+    marks.add(Mark::now(&screen, format!("{long}\r").as_bytes(), Echo::Program), &screen);
+    screen.feed(format!(">....\r\n{shown}").as_bytes());
+    assert_eq!(marks.find(None).output(&screen).trim_end(), ">....");
+    screen.feed(b"\r\ndone\r\n");
+    assert_eq!(marks.find(None).output(&screen).trim_end(), ">....\n\ndone");
+}
+
+#[test]
+fn a_shell_that_marks_its_commands_tells_where_the_output_begins() {
+    let (prompt, runs) = ("\x1b]133;A\x07# \x1b]133;B\x07", "\x1b]133;C\x07");
+    let before = format!("{prompt}true\r\n{runs}\x1b]133;D;0\x07{prompt}");
+    // Whatever it shows of the line, and whatever the command prints.
+    let after = format!("ec -> echo hi\r\n{runs}# ec hi\r\nhi\r\n{prompt}");
+    check_typed(&before, &[("ec hi\r", &after)], Echo::Terminal, "# ec hi\nhi\n#");
+    // What is drawn elsewhere is seen there.
+    let after = format!("clear\r\n{runs}\x1b[H\x1b[2JTOP\r\n{prompt}");
+    check_typed(&before, &[("clear\r", &after)], Echo::Program, "TOP");
+    let before = format!("one\r\n{before}");
+    let after = format!("up\r\n{runs}\x1b[3Aabove\x1b[3B\r\n{prompt}");
+    check_typed(&before, &[("up\r", &after)], Echo::Program, "above\n\n\n#");
+    // Nothing was entered, or nothing runs.
+    check_typed(&before, &[("ec", "ec")], Echo::Program, "");
+    check_typed(&before, &[("\r", &format!("\r\n{prompt}"))], Echo::Program, "\n#");
+    // A program that asks is not at the shell's prompt.
+    let asked = format!("{prompt}ask\r\n{runs}Name: ");
+    check_typed(&asked, &[("Bob\r", "Bob\r\nHello, Bob\r\n")], Echo::Terminal, "\nHello, Bob");
+}
+
+#[test]
+fn who_says_a_line_once_more_says_it() {
+    // With the words of the question, and of one before.
+    let turns = [
+        ("aa\r", "aa\r\nname: aa\r\nname: "),
+        ("bb\r", "bb\r\nname: bb\r\nname: "),
+        ("aa\r", "aa\r\nname: aa\r\nname: "),
+    ];
+    check_typed("name: ", &turns, Echo::Terminal, "\nname: aa\nname:");
+    let turns = [("make all\r", "make all\r\n$ "), ("say\r", "say\r\n$ make all\r\n$ ")];
+    check_typed("$ ", &turns, Echo::Program, "\n$ make all\n$");
+    // A program that quotes is no line editor, if none was seen.
+    let mut screen = Screen::new("40x10".parse().unwrap(), Options::default());
+    let mut marks = Marks::default();
+    marks.add(Mark::now(&screen, b"aa\r", Echo::Terminal), &screen);
+    screen.feed(b"aa\r\n> aa\r\n");
+    assert_eq!(marks.find(None).output(&screen).trim_end(), "\n> aa");
+}
+
+#[test]
+fn what_is_looked_for_among_earlier_lines_is_an_echo() {
+    let found = "\r(reverse-i-search)`mak': make all";
+    let turns = [("make all\r", "make all\r\n$ "), ("\x12mak", found)];
+    check_typed("$ ", &turns, Echo::Program, "(reverse-i-search)`mak':");
+}
+
+#[test]
+fn a_right_prompt_does_not_show_what_it_stands_behind() {
+    let turns = [
+        ("X1 X2", "X1 X2               right\x1b[20D"),
+        ("\x01", "\r\x1b[2C"),
+        ("say \r", "say X1 X2           right\r\nhi\r\n"),
+    ];
+    check_typed("% ", &turns, Echo::Program, "           right\nhi");
+    let turns = [turns[0], ("\x01say \r", "\r\x1b[2Csay X1 X2           right\r\nhi\r\n")];
+    check_typed("% ", &turns, Echo::Program, "           right\nhi");
+}
+
+#[test]
+fn no_more_is_remembered_than_there_is_room_for() {
+    let mut screen = Screen::new("40x10".parse().unwrap(), Options::default());
+    let mut marks = Marks::default();
+    for _ in 0..3 * MAX_MARKS {
+        let typed = "x".repeat(MAX_TYPED / 2) + "\r";
+        marks.add(Mark::now(&screen, typed.as_bytes(), Echo::Terminal), &screen);
+        screen.feed(b"y");
+    }
+    let remembered: usize = marks.marks.iter().map(Mark::size).sum();
+    assert!(remembered <= MAX_REMEMBERED && !marks.marks.is_empty(), "{remembered}");
+}
+
+/// What is typed and printed, of all that the marks look at.
+fn pieces() -> impl proptest::strategy::Strategy<Value = Vec<&'static str>> {
+    let all = [
+        "a",
+        "b c",
+        "漢",
+        "é",
+        "\t",
+        " ",
+        "\r",
+        "\n",
+        "\r\n",
+        "\x7f",
+        "\x1b[D",
+        "\x1b[C",
+        "\x1b[H",
+        "\x1b[A",
+        "\x01",
+        "\x05",
+        "\x15",
+        "\x17",
+        "\x0b",
+        "\x04",
+        "\x1b",
+        "\x1b[",
+        "\x1b[200~",
+        "\x1b[201~",
+        "$ ",
+        "# ",
+        "\x1b[K",
+        "\x1b[2J\x1b[H",
+        "\x1b[@",
+        "\x1b]133;A\x07",
+        "\x1b]133;B\x07",
+        "\x1b]133;C\x07",
+        "x123456789x123456789x123456789x123456789",
+    ];
+    proptest::collection::vec(proptest::sample::select(all.to_vec()), 0..40)
+}
+
+proptest::proptest! {
+    #[test]
+    fn nothing_that_is_typed_or_printed_is_too_much(
+        turns in proptest::collection::vec((pieces(), pieces(), proptest::bool::ANY), 1..8),
+        long in 0_usize..1600,
+    ) {
+        let mut screen = Screen::new("12x5".parse().unwrap(), Options::default());
+        let mut marks = Marks::default();
+        let mut wait = Mark::beginning();
+        for (index, (typed, printed, echoed)) in turns.iter().enumerate() {
+            let typed = typed.concat() + &"y漢z".repeat(long / 4);
+            let echo = if *echoed { Echo::Terminal } else { Echo::Program };
+            let mark = Mark::now(&screen, typed.as_bytes(), echo);
+            wait.also_typed(&mark);
+            marks.add(mark, &screen);
+            let echoed = if *echoed { typed.as_str() } else { "" };
+            screen.feed(format!("{echoed}{}", printed.concat()).as_bytes());
+            let mut mark = marks.find(None);
+            let output = mark.output(&screen);
+            wait.output(&screen);
+            mark.advance(&screen);
+            let later = mark.output(&screen);
+            proptest::prop_assert!(output.len() < 1 << 20 && later.len() < 1 << 20);
+            if index % 2 == 0 {
+                wait = mark;
+            }
+        }
+    }
 }

@@ -12,6 +12,9 @@ use crate::event::HouseEvent;
 use crate::link::LinkError;
 use crate::mark::Standing;
 
+/// What programs that edit lines switch on while they do.
+const BRACKETED_PASTE: screen::Mode = screen::Mode { private: true, number: 2004 };
+
 impl Session {
     /// Takes what the holder said; the child's status if it has ended.
     pub(super) fn hear(&mut self) -> Result<Option<ExitStatus>, LinkError> {
@@ -104,6 +107,8 @@ impl Session {
         face.alternate = self.screen.is_alternate();
         if past {
             face.remember(&self.screen);
+            drop(face);
+            self.see_editor();
         }
     }
 
@@ -138,6 +143,7 @@ impl Session {
                     self.publish(&Event::Notification { title, body });
                 }
                 screen::Event::Mark(mark) => self.publish(&Event::Mark(*mark)),
+                screen::Event::Mode { mode, set: true } if *mode == BRACKETED_PASTE => self.edits(),
                 // Clipboards, links and pictures reach terminals in the output, as far as the
                 // filter lets them; modes are the screen's; a program does not size its terminal.
                 _ => {}

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use greenroom_model::Offset;
+use greenroom_screen::Modes;
 use tokio::time::Instant;
 
 use super::{Reply, Session, Typed};
@@ -81,5 +82,19 @@ impl Session {
         note.and_then(|note| Mark::from_note(&note.1))
             .into_iter()
             .for_each(|it| self.marks.add(it, &self.screen));
+        self.see_editor();
+    }
+
+    /// Sees whether a program edits lines, of which nobody was told.
+    pub(super) fn see_editor(&mut self) {
+        if self.screen.modes().contains(Modes::BRACKETED_PASTE) {
+            self.marks.edited();
+        }
+    }
+
+    /// A program asks for brackets around what is pasted: it edits lines, and will show what it finds typed.
+    pub(super) fn edits(&mut self) {
+        self.marks.edited();
+        self.waits.marks().for_each(Mark::edited);
     }
 }

@@ -118,3 +118,61 @@ fn what_is_drawn_in_the_place_of_what_was_typed_is_an_answer() {
         assert!(wait(&mut connection, &json!({"text": "100%"}), 25_000), "{argv:?}");
     }
 }
+
+/// Types pieces, each once the one before is shown, and presses Enter; nothing of it is an answer, and what the
+/// command says afterwards is.
+fn edit(argv: &[&str], pieces: &[(&str, &str)], echoes: &[&str]) {
+    let home = home();
+    let _daemon = home.start();
+    let mut connection = shell(&home, argv);
+    for (typed, shown) in pieces {
+        call(&mut connection, "session.send", json!({"sessionId": "shell", "text": typed}));
+        let shown = json!({"text": shown, "in": "screen"});
+        assert!(wait(&mut connection, &shown, 25_000), "{argv:?}: {typed:?} is not shown");
+        for echo in echoes {
+            let is_answer = wait(&mut connection, &json!({"text": echo}), NOTHING_MS);
+            assert!(!is_answer, "{argv:?} at {typed:?}: `{echo}` is an echo");
+        }
+    }
+    let after = call(&mut connection, "session.send", json!({"sessionId": "shell", "text": "\r"}));
+    for echo in echoes {
+        let is_answer = wait(&mut connection, &json!({"text": echo}), NOTHING_MS);
+        assert!(!is_answer, "{argv:?} at Enter: `{echo}` is an echo");
+    }
+    send(&mut connection, "now");
+    let answer = json!({"sessionId": "shell", "for": {"text": "after-now"},
+        "after": after["offset"], "timeoutMs": 25_000});
+    call(&mut connection, "session.wait", answer);
+}
+
+#[test]
+fn what_is_typed_into_the_middle_of_a_line_is_no_answer() {
+    for argv in SHELLS {
+        let pieces = [
+            ("read go; echo TAIL; echo after-$go", "after-$go"),
+            // To the beginning of the line, by the key that both know.
+            ("\x01", "read"),
+            ("echo HEAD; ", "HEAD; read"),
+        ];
+        edit(argv, &pieces, &["TAIL;", "HEAD;"]);
+        edit(argv, &[("echo TAIL; echo after-$go\x01read go; ", "read go; echo TAIL")], &["TAIL;"]);
+    }
+}
+
+#[test]
+fn wide_characters_and_tabs_are_no_answer() {
+    for argv in SHELLS {
+        let wide = format!("read go; : x{} END; echo after-$go", "漢".repeat(60));
+        edit(argv, &[(&wide, "END; echo")], &["END;", "漢"]);
+        let tab = "\x1b[200~read go;\techo after-$go; : END\x1b[201~";
+        edit(argv, &[(tab, "END")], &["END", "after-$"]);
+    }
+}
+
+#[test]
+fn a_very_long_line_is_no_answer() {
+    for argv in SHELLS {
+        let long = format!("read go; : {} END; echo after-$go", "x".repeat(20_000));
+        edit(argv, &[(&long, "END; echo")], &["END;", "xxx"]);
+    }
+}

@@ -9,7 +9,12 @@ impl Terminal {
         let style = self.erase_style();
         match how {
             0 => {
-                self.erase_cells(self.cursor.y, self.behind(), self.cols, style);
+                let (y, from) = (self.cursor.y, self.behind());
+                self.erase_cells(y, from, self.cols, style);
+                // A line that is erased alone may go on where the one above was wrapped: zsh has it so.
+                if from == 0 {
+                    self.unwrap_above(y);
+                }
                 (self.cursor.y + 1..self.rows).for_each(|y| self.erase_row(y, style));
             }
             1 => {
@@ -55,9 +60,6 @@ impl Terminal {
         row.erase(from, to, style);
         if to == cols && from < to {
             row.wrapped = false;
-            if from == 0 {
-                self.unwrap_above(y);
-            }
         }
         self.settle(y);
     }
