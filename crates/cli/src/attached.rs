@@ -36,7 +36,7 @@ fn attach(
     loop {
         let attached = Stream::attach(connection, target, options.clone());
         let Err(Error::Lost(_)) = &attached else { return attached };
-        let Some(next) = context.connect_to_next(connection, deadline) else { return attached };
+        let Ok(next) = context.connect_after(connection, Some(deadline)) else { return attached };
         *connection = next;
     }
 }

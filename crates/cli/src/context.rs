@@ -21,6 +21,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// How often to see whether a daemon is there again that is being restarted: somebody waits for it.
 const SOON: Duration = Duration::from_millis(20);
+const SOON_TRIES: usize = 500;
 
 /// What a verb is given.
 pub(crate) struct Context<'a> {
@@ -152,36 +153,19 @@ impl<'a> Context<'a> {
     /// waits until somebody starts it.
     pub(crate) fn connect_after(
         &self,
-        mut lost: Connection,
+        lost: &mut Connection,
         deadline: Option<Instant>,
     ) -> Result<Connection> {
         if !lost.was_stopped() {
             return self.connect();
         }
+        let mut pauses = std::iter::repeat_n(SOON, SOON_TRIES).chain(std::iter::repeat(LOOK_EVERY));
         loop {
             match self.connect_to_running() {
                 Err(_) if deadline.is_none_or(|it| Instant::now() < it) => {
-                    std::thread::sleep(LOOK_EVERY);
+                    std::thread::sleep(pauses.next().unwrap_or(LOOK_EVERY));
                 }
                 connected => return connected,
-            }
-        }
-    }
-
-    /// The same until a deadline, if there is a next one by then.
-    pub(crate) fn connect_to_next(
-        &self,
-        lost: &mut Connection,
-        deadline: Instant,
-    ) -> Option<Connection> {
-        if !lost.was_stopped() {
-            return self.connect().ok();
-        }
-        loop {
-            match self.connect_to_running() {
-                Ok(next) => return Some(next),
-                Err(_) if Instant::now() < deadline => std::thread::sleep(SOON),
-                Err(_) => return None,
             }
         }
     }

@@ -115,8 +115,10 @@ fn misread(output: &Output, error: &clap::Error) -> Exit {
         }
         _ if output.is_json() => {
             let text = error.render().to_string();
-            let first = text.lines().next().unwrap_or_default();
-            let message = first.strip_prefix("error: ").unwrap_or(first);
+            // What is wrong, and a list of what it is about; the usage comes behind an empty line.
+            let lines = text.lines().map(str::trim).take_while(|line| !line.is_empty());
+            let said = lines.collect::<Vec<_>>().join(" ");
+            let message = said.strip_prefix("error: ").unwrap_or(&said);
             let failure = Failure::usage(message).hint("`greenroom --help` lists verbs and flags");
             report(output, &failure)
         }

@@ -71,7 +71,7 @@ pub const PROTOCOL: u64 = 1;
 
 /// What this door can do beyond carryOn, for the handshake.
 pub const CAPABILITIES: &[&str] =
-    &["offsets", "read", "send", "search", "wait", "ended", "observe", "cancel", "limits"];
+    &["offsets", "read", "send", "search", "wait", "ended", "observe", "cancel", "limits", "once"];
 
 /// A line of the daemon's log.
 #[derive(Debug, Clone)]

@@ -186,7 +186,12 @@ impl<'a> Bridged<'a> {
             signalled: 0,
         };
         if isatty(stdin()) && (is_shown || typing == Typing::Keys) {
-            bridged.raw = Some(Raw::enter(is_shown).map_err(failed("setting the terminal"))?);
+            bridged.raw = match Raw::enter(is_shown, &bridged.signals) {
+                Ok(raw) => Some(raw),
+                // The program is told of it next.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => None,
+                Err(error) => return Err(failed("setting the terminal")(error)),
+            };
         }
         if bridged.raw.is_some() && is_shown {
             let scanner = Scanner::answers(typing == Typing::Keys);
@@ -255,7 +260,7 @@ impl<'a> Bridged<'a> {
                 }
                 Caught::Continued => {
                     if let Some(raw) = &self.raw {
-                        raw.again().unwrap_or_default();
+                        raw.again(&self.signals).unwrap_or_default();
                     }
                 }
                 Caught::End(signal) => {

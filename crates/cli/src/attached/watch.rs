@@ -80,13 +80,15 @@ pub(crate) fn watch_as(
     };
     let stream = super::attach(context, &mut connection, target, &options)?;
     refuse_own(context, &stream)?;
+    let signals = Signals::catch().map_err(|error| Failure::system("catching signals", &error))?;
     let mut watcher = Watcher {
         title: stream.session().title.clone(),
         link: Link::new(context, connection, stream)?,
-        signals: Signals::catch().map_err(|error| Failure::system("catching signals", &error))?,
+        raw: Raw::enter(true, &signals)
+            .map_err(|error| Failure::system("setting the terminal", &error))?,
+        signals,
         writer: Writer::stdout()
             .map_err(|error| Failure::system("opening the terminal", &error))?,
-        raw: Raw::enter(true).map_err(|error| Failure::system("setting the terminal", &error))?,
         scanner,
         notice: Notice::default(),
         eager: Eager::new(MOMENT),
@@ -230,7 +232,7 @@ impl Watcher<'_> {
                 Caught::Resized => self.resize(now)?,
                 Caught::Continued => {
                     // A shell had the terminal: its modes and its screen are what that left.
-                    self.raw.again().unwrap_or_default();
+                    self.raw.again(&self.signals).unwrap_or_default();
                     self.resize(now)?;
                     self.link.redraw(now)?;
                 }

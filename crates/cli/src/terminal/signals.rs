@@ -59,6 +59,20 @@ impl Signals {
     }
 }
 
+impl Signals {
+    /// Whether the process is to end, which is still to be taken.
+    pub(super) fn wants_end(&self) -> bool {
+        let mut ends = self.flags.iter().filter(|it| !matches!(it.0, SIGWINCH | SIGCONT));
+        ends.any(|(_, flag)| flag.load(Ordering::Relaxed))
+    }
+
+    /// Whether the process went on after it was stopped, since it was last asked.
+    pub(super) fn take_continued(&self) -> bool {
+        let mut continued = self.flags.iter().filter(|it| it.0 == SIGCONT);
+        continued.any(|(_, flag)| flag.swap(false, Ordering::Relaxed))
+    }
+}
+
 impl AsFd for Signals {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.pipe.as_fd()

@@ -1,6 +1,8 @@
 //! `new`: makes a session.
 
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use greenroom_client::{Connection, Error, ErrorKind, Session};
@@ -97,8 +99,23 @@ pub(crate) struct Wanted {
     pub(crate) expect: bool,
 }
 
+/// How often a session is asked for if one daemon after the other is killed: more would be no accident.
+const TRIES: u32 = 5;
+
+/// How long a holder that a dying daemon started may take until the next daemon finds it.
+const LATE: Duration = Duration::from_millis(250);
+
+/// How long to wait for the next daemon where one was stopped.
+const NEXT: Duration = Duration::from_secs(10);
+
+/// Names a request as no other is named, so that the next daemon knows the session if this one dies before it answers.
+fn name_of_request() -> String {
+    let random = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", random(), random())
+}
+
 impl Wanted {
-    /// Makes it.
+    /// Makes it: once, also if the daemon is killed meanwhile and the next one is asked.
     pub(crate) fn create(
         &self,
         context: &Context<'_>,
@@ -110,10 +127,20 @@ impl Wanted {
             return Err(Failure::usage("the daemon is older than limits on sessions")
                 .hint("restart it with `greenroom daemon restart`; sessions go on"));
         }
-        let params = self.params(context)?;
+        let mut params = self.params(context)?;
+        params["request"] = name_of_request().into();
+        let deadline = Instant::now() + NEXT;
         let mut made = connection.call("session.create", &params);
-        if matches!(made, Err(Error::Lost(_))) && connection.left_nothing_begun() {
-            *connection = context.connect()?;
+        for _ in 1..TRIES {
+            let knows_requests = connection.hello().capabilities.iter().any(|it| it == "once");
+            let nothing_begun = connection.left_nothing_begun();
+            if !matches!(made, Err(Error::Lost(_))) || !(nothing_begun || knows_requests) {
+                break;
+            }
+            if !nothing_begun {
+                std::thread::sleep(LATE);
+            }
+            *connection = context.connect_after(connection, Some(deadline))?;
             made = connection.call("session.create", &params);
         }
         made.map_err(|error| match (error.kind(), &self.name) {

@@ -27,7 +27,7 @@ pub(crate) struct Send {
     /// What to type.
     #[arg(value_name = "TEXT", required_unless_present_any = ["stdin", "enter"])]
     text: Vec<String>,
-    /// Types what comes from standard input, byte by byte as it is.
+    /// Types what comes from standard input, byte by byte as it is, once all of it has come.
     #[arg(long, conflicts_with = "text")]
     stdin: bool,
     /// Sends it as a paste: in brackets if the program asked for them, without control characters.

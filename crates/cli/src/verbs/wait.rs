@@ -88,7 +88,9 @@ impl Wait {
                 params["after"] = after.into();
             }
             match connection.call_within("session.wait", &params, patience) {
-                Err(Error::Lost(_)) => connection = context.connect_after(connection, deadline)?,
+                Err(Error::Lost(_)) => {
+                    connection = context.connect_after(&mut connection, deadline)?;
+                }
                 other => return Ok(other?),
             }
         }

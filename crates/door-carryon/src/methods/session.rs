@@ -31,6 +31,12 @@ const SIGNALS: &[(&str, i32)] = &[
 /// The highest number a signal has.
 const MAX_SIGNAL: u64 = 64;
 
+/// The note of a session that names the request it was made by.
+const REQUEST: &str = "request";
+
+/// The longest name of a request: a UUID and some.
+const MAX_REQUEST: usize = 64;
+
 pub(super) async fn create(it: Arc<Connection>, params: Params) -> Result<Answer, RpcError> {
     if params.text("device_id").is_some() {
         return Err(RpcError::invalid("remote not connected"));
@@ -54,7 +60,18 @@ pub(super) async fn create(it: Arc<Connection>, params: Params) -> Result<Answer
         (None, Some(line)) => Program::Line(line.to_owned()),
         (None, None) => Program::Shell,
     };
-    let notes = wire::notes_of(matches!(program, Program::Line(_)));
+    let mut notes = wire::notes_of(matches!(program, Program::Line(_)));
+    if let Some(request) = params.text("request") {
+        if !(1..=MAX_REQUEST).contains(&request.len()) {
+            return Err(RpcError::invalid(format!("`request` has 1 to {MAX_REQUEST} bytes")));
+        }
+        // An earlier daemon may have made it before it could say so.
+        let note = (REQUEST.to_owned(), request.to_owned());
+        if let Some(info) = it.door.engine.list().iter().find(|it| it.notes.contains(&note)) {
+            return Ok(wire::session(&it.door, info).into());
+        }
+        notes.push(note);
+    }
     let new = New {
         name: params.text("name").map(str::to_owned),
         unique: params.flag("unique"),

@@ -138,7 +138,10 @@ fn errors_for_programs_are_json_on_standard_error() {
         ("kill nobody --json", 3, "not_found"),
         ("--json new -d -- /no/such/program", 1, "spawn"),
         ("--json resize nobody 1x1", 3, "not_found"),
+        ("--json resize nobody", 2, "usage"),
     ];
+    let output = check(&home, "--json resize nobody", 2);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("<COLSxROWS>"), "{output:?}");
     for (line, code, kind) in cases {
         let output = check(&home, line, code);
         assert!(output.stdout.is_empty(), "{line}: {output:?}");

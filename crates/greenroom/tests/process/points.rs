@@ -273,3 +273,36 @@ fn a_session_the_archive_was_not_told_of_is_known_to_it_after_the_next_start() {
     let next = create(&mut connection, "next", STAYS);
     assert!(next["number"].as_u64() > subject["number"].as_u64());
 }
+
+#[test]
+fn who_asks_for_a_session_gets_one_whenever_the_daemon_is_killed() {
+    let creates = [
+        Point::CreateNumbered,
+        Point::CreateStarted,
+        Point::CreateAsked,
+        Point::CreateIntroduced,
+        Point::CreateOpened,
+        Point::CreateStored,
+        Point::CreateTold,
+    ];
+    for point in creates {
+        let home = home();
+        let mut daemon = doomed(&home, point);
+        daemon.wait_until_it_answers(&home);
+        let made = home.command(["new", "-d", "-n", "subject", "--", "cat"]).output().unwrap();
+        assert!(made.status.success(), "{}: {made:?}", point.name());
+        assert_eq!(daemon.wait_for_end().signal(), Some(9), "{}", point.name());
+        assert_eq!(session_list(&mut home.connect(), true).len(), 1, "{}", point.name());
+        let stopped = home.command(["daemon", "stop"]).output().unwrap();
+        assert!(stopped.status.success(), "{stopped:?}");
+        let mut daemon = doomed(&home, point);
+        daemon.wait_until_it_answers(&home);
+        let ran = home.path().join("ran");
+        let script = format!("echo once >> '{}'; echo out; exit 9", ran.display());
+        let run = home.command(["run", "--", "sh", "-c", &script]).output().unwrap();
+        assert_eq!(daemon.wait_for_end().signal(), Some(9), "{}", point.name());
+        assert_eq!(run.status.code(), Some(9), "{}: {run:?}", point.name());
+        assert_eq!(run.stdout, b"out\r\n", "{}", point.name());
+        assert_eq!(fs::read_to_string(&ran).unwrap(), "once\n", "{}", point.name());
+    }
+}

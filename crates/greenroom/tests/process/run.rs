@@ -5,7 +5,9 @@ use std::process::{Command, Output, Stdio};
 
 use greenroom_testkit::{Home, LINE, Lines, count, line, session_list};
 
-use crate::support::home;
+use serde_json::json;
+
+use crate::support::{call, home, wait_for_text};
 
 fn command(home: &Home, script: &str) -> Command {
     let mut command = home.command(["run", "--", "sh", "-c", script]);
@@ -98,4 +100,53 @@ fn a_fast_program_loses_nothing_on_its_way() {
         let numbers: String = (1..=500).map(|number| format!("{number}\r\n")).collect();
         assert_eq!(text, format!("{numbers}last-{round}"), "round {round}");
     }
+}
+
+#[test]
+fn who_is_stopped_in_the_background_of_a_terminal_can_be_ended() {
+    let home = home();
+    let _daemon = home.start();
+    let mut connection = home.connect();
+    // A shell with jobs, whose background has no right to the terminal.
+    let made = json!({"name": "jobs", "argv": ["bash", "--norc", "--noprofile"], "cols": 120, "rows": 24,
+        "env": {"PS1": "jobs> ", "GREENROOM_HOME": home.path()}});
+    call(&mut connection, "session.create", made);
+    let mut step = |text: String, wanted: &str| {
+        let typed = json!({"sessionId": "jobs", "text": text, "enter": true});
+        call(&mut connection, "session.send", typed);
+        wait_for_text(&mut connection, "jobs", wanted);
+    };
+    let program = env!("CARGO_BIN_EXE_greenroom");
+    step(format!("{program} run -- sleep 600 &"), "[1]");
+    step("until jobs %1 | grep Stopped; do sleep .01; done; echo is-$?".to_owned(), "is-0");
+    step(
+        "kill %1; while kill -0 $!; do sleep .01; done 2>/dev/null; echo over-$?".to_owned(),
+        "over-0",
+    );
+    step("stty | grep -e -icanon; echo cooked-$?".to_owned(), "cooked-1");
+}
+
+#[test]
+fn a_terminal_of_somebody_else_stops_nobody() {
+    let home = home();
+    let _daemon = home.start();
+    let mut connection = home.connect();
+    let tty = home.path().join("tty");
+    let script = format!("tty > '{}'; exec sleep 600", tty.display());
+    for (name, argv) in [
+        ("elsewhere", json!(["sh", "-c", script])),
+        ("jobs", json!(["bash", "--norc", "--noprofile"])),
+    ] {
+        let made = json!({"name": name, "argv": argv, "env": {"GREENROOM_HOME": home.path()}});
+        call(&mut connection, "session.create", made);
+    }
+    // Its shell has jobs and a terminal, which is not the one that is typed on.
+    let program = env!("CARGO_BIN_EXE_greenroom");
+    let line = format!(
+        "until test -s '{tty}'; do sleep .01; done; {program} run -- sh -c 'exit 3' <$(cat '{tty}'); echo code-$?",
+        tty = tty.display()
+    );
+    let typed = json!({"sessionId": "jobs", "text": line, "enter": true});
+    call(&mut connection, "session.send", typed);
+    wait_for_text(&mut connection, "jobs", "code-3");
 }
