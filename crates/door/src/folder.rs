@@ -29,6 +29,16 @@ pub enum FolderError {
         /// Its mode.
         mode: u32,
     },
+    /// Others may put another in its place.
+    #[error(
+        "`{path}` has mode {mode:04o}, others may change what is in it: chmod go-w it, or choose another place"
+    )]
+    Around {
+        /// The folder that it is in.
+        path: PathBuf,
+        /// The mode of that.
+        mode: u32,
+    },
     /// The system said no.
     #[error("`{path}`: {error}")]
     Io {
@@ -42,13 +52,24 @@ pub enum FolderError {
 /// Makes a folder for us alone, or makes sure that it is one.
 ///
 /// # Errors
-/// It is somebody else's, open to others, or no folder. Links are not followed.
+/// It is somebody else's, open to others, in a folder that everybody may change, or no folder. Links are not followed.
 pub fn own_folder(path: &Path) -> Result<(), FolderError> {
     let mode = made(path)?;
     if mode & 0o077 != 0 {
         return Err(FolderError::Mode { path: path.to_owned(), mode });
     }
-    Ok(())
+    match path.parent().map(|parent| (parent, fs::metadata(parent))) {
+        Some((parent, Ok(around))) if is_open(around.mode()) => {
+            let mode = around.mode() & 0o7777;
+            Err(FolderError::Around { path: parent.to_owned(), mode })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether everybody may rename what is in a folder: not where only owners may, as in `/tmp`.
+fn is_open(mode: u32) -> bool {
+    mode & 0o002 != 0 && mode & 0o1000 == 0
 }
 
 /// Makes a folder in one that is ours alone, or makes sure that it is a folder of ours. Its mode does
@@ -111,6 +132,9 @@ mod tests {
         fs::write(&file, "").unwrap();
         assert!(matches!(own_folder(&open), Err(FolderError::Mode { mode: 0o777, .. })));
         inner_folder(&open).unwrap();
+        assert!(matches!(own_folder(&open.join("in")), Err(FolderError::Around { .. })));
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o1777)).unwrap();
+        own_folder(&open.join("in")).unwrap();
         assert!(matches!(inner_folder(&link), Err(FolderError::NotAFolder(_))));
         assert!(matches!(own_folder(&link), Err(FolderError::NotAFolder(_))));
         assert!(matches!(own_folder(&file), Err(FolderError::NotAFolder(_))));
