@@ -278,6 +278,24 @@ local function blank(answer, last_intent)
   return answer:as(state, 0.35, "no screen evidence yet")
 end
 
+-- The state in which Enter would answer something, if it is one.
+local function asks_for(editor, dialog)
+  if editor then
+    return "waiting_for_external_editor"
+  end
+  -- Where a code is to be pasted there is nothing to choose, and text is what is asked for.
+  if dialog and DIALOG_STATES[dialog.kind] and (dialog.kind ~= "login" or #(dialog.options or {}) > 0) then
+    return DIALOG_STATES[dialog.kind][1]
+  end
+end
+
+-- The same of any screen; what was seen before stays.
+local function asks(input)
+  local view = layout.read(input.screen or "")
+  local editor = is_editor(view)
+  return asks_for(editor, not editor and dialogs.read(view) or nil)
+end
+
 local function decide(answer, view, input)
   local threshold = input.completed_turn_stable_ms or 300
   local stable = input.stable_ms ~= nil and input.stable_ms >= threshold
@@ -290,12 +308,7 @@ local function decide(answer, view, input)
   local turn = turns.read(view.rows, view.above)
   local active = not dialog and not editor and is_active(view, turn)
   seen.dialog = dialog and dialog.id and dialog or nil
-  -- Where a code is to be pasted there is nothing to choose, and text is what is asked for.
-  if editor then
-    seen.asks = "waiting_for_external_editor"
-  elseif dialog and DIALOG_STATES[dialog.kind] and (dialog.kind ~= "login" or #(dialog.options or {}) > 0) then
-    seen.asks = DIALOG_STATES[dialog.kind][1]
-  end
+  seen.asks = asks_for(editor, dialog)
   local begun = not not_begun(view, active, input)
 
   if input.last_intent == "cancelling" then
@@ -354,4 +367,4 @@ local function classify(input)
   return out
 end
 
-return { classify = classify, submission = submission, seen = seen }
+return { classify = classify, submission = submission, asks = asks, seen = seen }

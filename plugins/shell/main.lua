@@ -1,8 +1,8 @@
 -- An adapter for shells: is there a prompt, does a command run, how did the last one end.
 --
 -- A shell with shell integration marks its transcript (OSC 133): A before the prompt, B behind it, C
--- before the output of a command, `D;status` behind it. Where it does, nothing is guessed. Where it
--- does not, a last row that looks like a prompt stands for one.
+-- before the output of a command, `D;status` behind it, `P;k=s` before the prompt of a command's next line.
+-- Where it does, nothing is guessed. Where it does not, a last row that looks like a prompt stands for one.
 --
 -- The fixtures were made with bash; README.md has the settings.
 
@@ -38,11 +38,23 @@ local function marks_of(transcript)
       found.status = nil
       found.command = rest:match(";cmdline=([^;]+)") or typing and typed_between(transcript, typing, start - 1)
     end
-    if letter:find("[ABCD]") then
+    if letter:find("[AP]") and rest:find(";k=[cs]") then
+      found.letter = "P"
+    elseif letter:find("[ABCD]") then
       found.letter = letter
     end
   end
   return found
+end
+
+-- Whether the shell asked for brackets around what is pasted, as far as its transcript says.
+local brackets = false
+
+local function see_brackets(transcript)
+  local asked = transcript:match(".*\27%[%?2004([hl])")
+  if asked then
+    brackets = asked == "h"
+  end
 end
 
 -- The last row with something in it, and the one before.
@@ -94,6 +106,10 @@ local function answer(input, state, confidence, evidence, metadata)
 end
 
 local function by_marks(input, marks)
+  if marks.letter == "P" then
+    -- How the command before ended says nothing of the one that is being written.
+    return answer(input, "continuation", 0.95, "mark of a further line is the last mark")
+  end
   local metadata = { exit_status = marks.status, command = marks.command }
   if marks.letter == "C" then
     return answer(input, "running", 0.95, "command mark without an end mark", metadata)
@@ -108,9 +124,10 @@ end
 function exports.classify(input)
   local screen, transcript = input.screen or "", input.transcript or ""
   if input.process_exited then
-    local marks = marks_of(transcript)
-    return answer(input, "exited", 1.0, "process exited", { exit_status = marks.status })
+    local ended = { exit_status = input.exit_code, signal = input.signal }
+    return answer(input, "exited", 1.0, "process exited", ended)
   end
+  see_brackets(transcript)
   local last, before = last_rows(screen)
   local marks = marks_of(transcript)
   if said_goodbye(last, before, marks) then
@@ -121,6 +138,9 @@ function exports.classify(input)
   end
   if last == "" then
     return answer(input, "starting", 0.4, "nothing on the screen yet")
+  end
+  if last == ">" then
+    return answer(input, "continuation", 0.6, "last row is the usual prompt of a further line")
   end
   if looks_like_prompt(last) then
     return answer(input, "prompt", 0.6, "last row looks like a prompt")
@@ -137,8 +157,8 @@ function exports.run(params)
     error("invalid_params: `command` must not hold control characters", 0)
   end
   local actions = { action.mark_transcript("command_start") }
-  if command:find("\n") then
-    -- In brackets a shell takes several lines as one command; typed, it would run them one by one.
+  if command:find("\n") and brackets then
+    -- In brackets a shell takes several lines as one command; typed, it runs them one by one.
     actions[2] = action.bracketed_paste(command)
   else
     actions[2] = action.text(command)
@@ -162,8 +182,9 @@ end
 
 -- Text without marks, as far as it goes. (The regexes cannot say "not".)
 local UNMARKED = [=[[^\x1b]|\x1b[^\]]|\x1b\](?:[^1]|1[^3]|13[^3]|133[^;])]=]
--- The last prompt mark has no mark of a command behind it.
-local PROMPT_MARK = [=[\x1b\]133;A(?:]=] .. UNMARKED .. [=[|\x1b\]133;[^C])*\z]=]
+-- The last prompt mark has no mark of a command behind it. B alone is what is left of a prompt when a command
+-- replaced what prints A.
+local PROMPT_MARK = [=[\x1b\]133;[AB](?:]=] .. UNMARKED .. [=[|\x1b\]133;[^C])*\z]=]
 local NO_MARKS = [=[\A(?:]=] .. UNMARKED .. [=[)*\z]=]
 
 -- A prompt is there again: the marks say so, or where there are none the last row looks like it.
@@ -197,13 +218,14 @@ function exports.describe()
       { name = "eof", description = "Presses Ctrl+D", params_schema = nothing },
     },
     wait_matchers = {
-      { name = "wait_turn_matcher", description = "The prompt is there again, or the shell ended" },
+      { name = "wait_turn_matcher", description = "The prompt is there again, or that of a further line, or the shell ended" },
     },
     states = {
       { name = "starting", description = "Nothing on the screen yet" },
       { name = "prompt", description = "The shell waits for a command" },
+      { name = "continuation", description = "The shell waits for the next line of a command" },
       { name = "running", description = "A command runs" },
-      { name = "exited", description = "The shell ended" },
+      { name = "exited", description = "The shell ended; `exit_status` or `signal` says how" },
     },
   }
 end

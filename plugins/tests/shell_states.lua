@@ -12,8 +12,14 @@ return function(check, host, here)
   for screen, want in pairs({
     [""] = "starting", ["bash-5.2$"] = "prompt", ["~/src ❯"] = "prompt", ["copied 50%"] = "running", ["host%"] = "prompt",
     ["user@host:~$ exit\nexit"] = "exited", ["user@host:~$ ls"] = "running",
+    ["$ echo 'a\n>"] = "continuation",
   }) do
     local out = exports.classify(host.input(screen))
     check("shell `" .. screen .. "`", out.state == want, out.state)
   end
+  local ended = host.input("")
+  ended.process_exited, ended.exit_code = true, 3
+  check("exited with a code", exports.classify(ended).metadata.exit_status == 3, "no status")
+  ended.exit_code, ended.signal = nil, 9
+  check("exited by a signal", exports.classify(ended).metadata.signal == 9, "no signal")
 end

@@ -1,5 +1,6 @@
 //! What can be done to a session: actions, as clients and plugins spell them.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -8,6 +9,7 @@ use greenroom_model::{Key, KeyEvent, Mods, SessionId, Size};
 use greenroom_screen::keys::encode_paste;
 use rustix::process::Signal;
 use serde::Deserialize;
+use tokio::time::Instant;
 
 use crate::Door;
 use crate::error::RpcError;
@@ -77,6 +79,20 @@ impl Streamed {
     fn delay() -> u64 {
         2
     }
+
+    fn check(&self) -> Result<(), RpcError> {
+        let Streamed { text, chunk_chars, delay_ms } = self;
+        if !(1..=MAX_CHUNK).contains(chunk_chars) || *delay_ms > MAX_DELAY_MS {
+            let why = format!("chunk_chars is 1 to {MAX_CHUNK}, delay_ms at most {MAX_DELAY_MS}");
+            return Err(RpcError::params(why));
+        }
+        let pieces = text.chars().count().div_ceil(*chunk_chars) as u64;
+        if pieces.saturating_mul(*delay_ms) > MAX_STREAM_MS {
+            let why = format!("streaming this text would take more than {MAX_STREAM_MS} ms");
+            return Err(RpcError::params(why));
+        }
+        Ok(())
+    }
 }
 
 impl Dimensions {
@@ -95,11 +111,31 @@ impl Dimensions {
 }
 
 impl Action {
-    /// An action from JSON, as a plugin's plan has it.
+    /// An action from JSON, as a plugin's plan has it. What is wrong with it is the plugin's fault, and known
+    /// before anything of the plan is typed.
     pub(crate) fn from_wire(value: &serde_json::Value) -> Result<Action, RpcError> {
-        let wrong =
-            |error: serde_json::Error| RpcError::internal(format!("lua plugin error: {error}"));
-        Action::deserialize(value).map_err(wrong)
+        let wrong = |error: &dyn Display| RpcError::internal(format!("lua plugin error: {error}"));
+        let action = Action::deserialize(value).map_err(|error| wrong(&error))?;
+        action.check().map_err(|error| wrong(&error))?;
+        Ok(action)
+    }
+
+    /// Whether it can be done, for all that can be said without a session.
+    fn check(&self) -> Result<(), RpcError> {
+        match self {
+            Action::Key(name) => key(name).map(drop),
+            Action::Signal(name) if name == "int" => Ok(()),
+            Action::Signal(name) => signal(name).map(drop),
+            Action::Resize(dimensions) => dimensions.size().map(drop),
+            Action::StreamText(streamed) => streamed.check(),
+            Action::Text(_)
+            | Action::Paste(_)
+            | Action::BracketedPaste(_)
+            | Action::Interrupt
+            | Action::Eof
+            | Action::Kill
+            | Action::MarkTranscript(_) => Ok(()),
+        }
     }
 
     /// Whether it puts text before the program that Enter would submit.
@@ -142,7 +178,7 @@ impl Action {
             Action::Interrupt => Typed::Bytes(Bytes::from_static(b"\x03")),
             Action::Eof => Typed::Bytes(Bytes::from_static(b"\x04")),
             Action::Resize(dimensions) => return door.resize(caller, id, dimensions).await,
-            Action::Kill => return Ok(engine.kill(caller, id, None).await?),
+            Action::Kill => return door.kill(caller, id).await,
             Action::Signal(name) if name == "int" => Typed::Bytes(Bytes::from_static(b"\x03")),
             Action::Signal(name) => {
                 let signal = signal(&name)?;
@@ -181,17 +217,9 @@ async fn stream(
     id: SessionId,
     streamed: Streamed,
 ) -> Result<(), RpcError> {
+    streamed.check()?;
     let Streamed { text, chunk_chars, delay_ms } = streamed;
-    if !(1..=MAX_CHUNK).contains(&chunk_chars) || delay_ms > MAX_DELAY_MS {
-        let why = format!("chunk_chars is 1 to {MAX_CHUNK}, delay_ms at most {MAX_DELAY_MS}");
-        return Err(RpcError::params(why));
-    }
-    let pieces = text.chars().count().div_ceil(chunk_chars) as u64;
-    if pieces.saturating_mul(delay_ms) > MAX_STREAM_MS {
-        let why = format!("streaming this text would take more than {MAX_STREAM_MS} ms");
-        return Err(RpcError::params(why));
-    }
-    let mut rest = text.as_str();
+    let (mut rest, began) = (text.as_str(), Instant::now());
     while !rest.is_empty() {
         let end = rest.char_indices().nth(chunk_chars).map_or(rest.len(), |it| it.0);
         let (piece, after) = rest.split_at(end);
@@ -202,6 +230,7 @@ async fn stream(
         rest = after;
         if !rest.is_empty() {
             tokio::time::sleep(Duration::from_millis(delay_ms)).await;
+            typist.typing.linger(began);
         }
     }
     Ok(())
@@ -322,6 +351,25 @@ mod tests {
         ] {
             assert_eq!(key(name).unwrap_err().code, -32602, "{name}");
         }
+    }
+
+    #[test]
+    fn a_plan_with_what_nobody_knows_is_its_plugins_fault() {
+        for wrong in [
+            json!({"type":"dance"}),
+            json!({"type":"key","value":"hyper"}),
+            json!({"type":"signal","value":"winch"}),
+            json!({"type":"stream_text","value":{"text":"x","chunk_chars":0}}),
+            json!({"type":"resize","value":{"rows":0,"cols":2,"pixel_width":0,"pixel_height":0}}),
+        ] {
+            let error = Action::from_wire(&wrong).unwrap_err();
+            assert_eq!(error.code, -32603, "{wrong}");
+            assert!(error.to_string().starts_with("lua plugin error: "), "{error}");
+        }
+        // Members nobody knows are ignored, as everywhere.
+        let more = json!({"type":"key","value":"enter","why":"because"});
+        assert!(Action::from_wire(&more).unwrap().is_enter());
+        assert!(Action::from_wire(&json!({"type":"signal","value":"int"})).is_ok());
     }
 
     #[test]

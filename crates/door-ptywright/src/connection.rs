@@ -1,24 +1,18 @@
-//! One connection: takes messages, runs requests side by side, and keeps the order that clients rely on.
+//! One connection: takes messages, runs requests side by side, and answers.
 //!
-//! Requests on one session or adapter run one after the other, in the order they came, as clients
-//! that send many at once expect; those on different ones run side by side. A wait lets those
-//! behind it go on, so that it can be fulfilled, or cancelled, on the connection that made it. What is
-//! typed and not read lets others go on as well, and keeps only its place among what is typed. Only
-//! for a script that was piped in, whose end follows at once, everything runs in its order.
+//! Which request runs behind which is said in `order`. Only for a script that was piped in, whose end
+//! follows at once, everything runs in its order, waits included: that is seen here, where the end is.
 
-use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use greenroom_door::{Outgoing, Shutdown};
 use greenroom_engine::{Caller, Rights};
-use greenroom_model::SessionId;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -27,8 +21,9 @@ use crate::error::RpcError;
 use crate::framing::{Came, Decoder, Framing};
 use crate::methods::{self, Answer, Order};
 use crate::notes::Notes;
+use crate::order::{Before, Busy, Queue, Unanswered};
 use crate::sessions::name;
-use crate::typing::{Stage, Typing};
+use crate::typing::Typing;
 use crate::waits::Target;
 use crate::{Door, notes};
 
@@ -46,10 +41,6 @@ const SCRIPT: Duration = Duration::from_millis(30);
 
 /// How often to see whether a client that said its last word is still there.
 const LOOK_AROUND: Duration = Duration::from_millis(50);
-
-/// How long notifications of a session are held back for the answer of a request on it. Longer than a
-/// kill takes.
-const HOLD_BACK: Duration = Duration::from_secs(10);
 
 /// Who is at the other end, and how they speak.
 #[derive(Debug)]
@@ -88,45 +79,15 @@ pub(crate) struct Connection {
     out: Outgoing,
     /// Whether answers have headers; decided by the first message.
     headers: Mutex<bool>,
-    busy: Mutex<Busy>,
+    queue: Mutex<Queue>,
+    /// Requests that are answered before notifications.
+    pub(crate) busy: Busy,
     /// Held by who tells something.
     telling: tokio::sync::Mutex<()>,
-    /// Some request was answered.
-    answered: Notify,
     /// Whether the client has said its last word.
     finished: watch::Sender<bool>,
     /// Whether what the terminal does not take is given up.
     given_up: watch::Sender<bool>,
-}
-
-/// What is under way.
-#[derive(Debug, Default)]
-struct Busy {
-    /// Requests that must be answered before notifications of their session go out.
-    sessions: BTreeMap<SessionId, usize>,
-    /// Requests that may make a session.
-    makers: usize,
-    /// The last request on each session or adapter, and the last that concerns all.
-    tails: BTreeMap<String, watch::Receiver<Stage>>,
-    /// The last request on each session or adapter that types: who types comes behind it, whatever it
-    /// overtakes.
-    typists: BTreeMap<String, watch::Receiver<Stage>>,
-    /// All requests that type and are not answered.
-    typing: Vec<watch::Receiver<Stage>>,
-}
-
-/// Whether something may still have to wait for a request.
-fn is_under_way(request: &watch::Receiver<Stage>) -> bool {
-    request.has_changed().is_ok() && !request.borrow().lets_go
-}
-
-/// What a request waits for.
-#[derive(Debug, Default)]
-struct Before {
-    /// Until they are stuck at the most.
-    others: Vec<watch::Receiver<Stage>>,
-    /// Until all of it is on its way, however long that takes.
-    typist: Option<watch::Receiver<Stage>>,
 }
 
 /// Serves a connection until its end, or the daemon's. Gives what was wrong with the stream, if its end
@@ -152,9 +113,9 @@ where
         notes: Notes::default(),
         out: Outgoing::to(client.socket.clone()),
         headers: Mutex::new(client.framing == Framing::Headers),
-        busy: Mutex::default(),
+        queue: Mutex::default(),
+        busy: Busy::default(),
         telling: tokio::sync::Mutex::default(),
-        answered: Notify::new(),
         finished: watch::Sender::new(false),
         given_up: watch::Sender::new(false),
     });
@@ -178,8 +139,6 @@ where
         connection.out.close();
     }
     if ended && client.finishes {
-        // With a private server ends everything it writes.
-        connection.door.recordings.all_written(&connection.door.engine).await;
         // As a program in a pipe: for as long as somebody may still read.
         let _gone = writing.await;
     } else {
@@ -255,7 +214,7 @@ async fn read(
 async fn see_to_their_end(connection: &Connection, requests: &mut JoinSet<()>) {
     let mut moved = Instant::now();
     while !requests.is_empty() {
-        if connection.stuck() < requests.len() {
+        if lock(&connection.queue).stuck() < requests.len() {
             moved = Instant::now();
         }
         connection.given_up.send_replace(moved.elapsed() >= LAST_WORDS);
@@ -350,11 +309,11 @@ fn take(
     });
 }
 
-/// Calls a method. Notifications do not wait for one that waits for the terminal.
+/// Calls a method. Notifications do not wait for one that waits for the terminal, or types slowly.
 async fn call(
     connection: &Arc<Connection>,
     request: &Request,
-    (order, busy): (&Order, &BusyGuard),
+    (order, busy): (&Order, &Unanswered),
 ) -> Result<Answer, RpcError> {
     let calling = methods::call(connection, request);
     tokio::pin!(calling);
@@ -363,25 +322,12 @@ async fn call(
     }
     tokio::select! {
         result = &mut calling => return result,
-        () = request.params.typing.stuck() => busy.end(),
+        () = request.params.typing.is_late() => busy.let_notes_go(),
     }
     let mut given_up = connection.given_up.subscribe();
     tokio::select! {
         result = calling => result,
         _ = given_up.wait_for(|given_up| *given_up) => Err(RpcError::closed()),
-    }
-}
-
-impl Before {
-    /// Waits until it is this request's turn; says whether others may have gone before it meanwhile.
-    async fn over(self, typing: &Typing) -> bool {
-        for other in self.others {
-            Typing::pass(other).await;
-        }
-        match self.typist {
-            Some(typist) => typing.come_behind(typist).await,
-            None => false,
-        }
     }
 }
 
@@ -458,112 +404,26 @@ impl Connection {
         numbered('s').or_else(|| numbered('e')).or_else(named).unwrap_or_else(|| on.to_owned())
     }
 
-    /// Takes a place behind what it must wait for; the next is behind what is returned.
+    /// Takes a place behind what a request must wait for; the next is behind it.
     fn line_up(&self, order: &Order, typing: &Typing) -> Before {
-        let mut before = Before::default();
-        let mut busy = lock(&self.busy);
-        busy.tails.retain(|_, tail| is_under_way(tail));
-        busy.typists.retain(|_, typist| is_under_way(typist));
-        busy.typing.retain(|typing| typing.has_changed().is_ok());
-        match order {
-            Order::AtOnce => {}
-            // Behind everything, and everything behind it.
-            Order::All => {
-                before.others.extend(busy.tails.values().cloned());
-                busy.tails.insert(String::new(), typing.watch());
-            }
-            Order::On { on, types, .. } => {
-                let key = self.key(on);
-                let tails = ["", &key].map(|key| busy.tails.get(key).cloned());
-                before.others.extend(tails.into_iter().flatten());
-                busy.tails.insert(key.clone(), typing.watch());
-                if *types {
-                    before.typist = busy.typists.insert(key, typing.watch());
-                    busy.typing.push(typing.watch());
-                }
-            }
-        }
-        before
+        let key = match order {
+            Order::On { on, .. } => self.key(on),
+            Order::AtOnce | Order::All => String::new(),
+        };
+        lock(&self.queue).line_up(order, key, typing)
     }
 
-    /// How many requests wait for a terminal that does not take what is typed.
-    fn stuck(&self) -> usize {
-        let busy = lock(&self.busy);
-        let waits = |it: &&watch::Receiver<Stage>| it.has_changed().is_ok() && it.borrow().stuck;
-        busy.typing.iter().filter(waits).count()
+    /// Holds notifications back until what is returned is dropped.
+    fn is_busy(&self, order: &Order) -> Unanswered {
+        match order {
+            Order::On { on, waits: None, .. } => self.busy.on(self.door.session_of(on)),
+            Order::On { .. } | Order::AtOnce => self.busy.on(None),
+            Order::All => self.busy.maker(),
+        }
     }
 
     /// Whether what a request is on is no more.
     fn is_gone(&self, order: &Order) -> bool {
         matches!(order, Order::On { on, .. } if self.door.session_of(on).is_none())
-    }
-
-    /// Holds notifications back until what is returned is dropped.
-    fn is_busy(self: &Arc<Connection>, order: &Order) -> BusyGuard {
-        let session = match order {
-            Order::On { on, waits: None, .. } => self.door.session_of(on),
-            _ => None,
-        };
-        let maker = *order == Order::All;
-        let mut busy = lock(&self.busy);
-        if let Some(session) = session {
-            *busy.sessions.entry(session).or_default() += 1;
-        }
-        busy.makers += usize::from(maker);
-        let ended = AtomicBool::new(false);
-        BusyGuard { connection: Arc::clone(self), session, maker, ended }
-    }
-
-    /// Waits until the requests on a session are answered.
-    pub(crate) async fn answered(&self, session: SessionId) {
-        let answered = async {
-            loop {
-                let answered = self.answered.notified();
-                {
-                    let busy = lock(&self.busy);
-                    if busy.makers == 0 && !busy.sessions.contains_key(&session) {
-                        return;
-                    }
-                }
-                answered.await;
-            }
-        };
-        let _late = tokio::time::timeout(HOLD_BACK, answered).await;
-    }
-}
-
-/// A request under way.
-struct BusyGuard {
-    connection: Arc<Connection>,
-    session: Option<SessionId>,
-    maker: bool,
-    ended: AtomicBool,
-}
-
-impl BusyGuard {
-    /// Notifications need not wait for it any longer.
-    fn end(&self) {
-        if self.ended.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        {
-            let mut busy = lock(&self.connection.busy);
-            busy.makers -= usize::from(self.maker);
-            if let Some(session) = self.session
-                && let Some(count) = busy.sessions.get_mut(&session)
-            {
-                *count -= 1;
-                if *count == 0 {
-                    busy.sessions.remove(&session);
-                }
-            }
-        }
-        self.connection.answered.notify_waiters();
-    }
-}
-
-impl Drop for BusyGuard {
-    fn drop(&mut self) {
-        self.end();
     }
 }

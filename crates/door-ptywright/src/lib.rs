@@ -20,6 +20,7 @@ mod looks;
 mod matcher;
 mod methods;
 mod notes;
+mod order;
 mod recording;
 mod redaction;
 mod sessions;
@@ -102,5 +103,11 @@ impl Door {
             }
         }
         adapters::take_up_all(self, &infos).await;
+    }
+
+    /// Waits until the raw transcripts of sessions that have ended are whole, for a while: with a private
+    /// server ends everything it writes.
+    pub async fn transcripts_whole(&self) {
+        self.recordings.all_whole(&self.engine).await;
     }
 }

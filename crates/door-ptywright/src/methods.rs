@@ -70,6 +70,8 @@ pub(crate) enum Order {
         waits: Option<Option<String>>,
         /// It types: after what was typed before, and others type after it.
         types: bool,
+        /// It interrupts: also what is being typed slowly.
+        interrupts: bool,
     },
     /// After everything: it concerns all.
     All,
@@ -120,16 +122,21 @@ pub(crate) fn order(request: &Request) -> Order {
     // What is wrong with its parameters is said by the method itself.
     let Ok(params) = request.params.read::<On>() else { return Order::All };
     let types = params.types(method);
+    let interrupts = types && params.action["type"] == "interrupt";
     let waits = match method {
         "session.wait" | "adapter.wait" => Some(params.wait_id),
         "adapter.turn" => Some(params.wait["wait_id"].as_str().map(str::to_owned)),
         _ => None,
     };
     match params.session.or(params.adapter) {
-        Some(on) => Order::On { on, waits, types },
+        Some(on) => Order::On { on, waits, types, interrupts },
         None => Order::All,
     }
 }
+
+/// The name of a wait, for who only sees to it that it is one.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct WaitName(#[expect(dead_code, reason = "the order of requests has it")] String);
 
 /// Methods that change nothing and depend on nothing that others change, and those that must not wait.
 const AT_ONCE: &[&str] = &[
@@ -198,4 +205,45 @@ methods! {
     "plugin.load" => plugin::load,
     "plugin.unload" => plugin::unload,
     "session.cancel_wait" => session::cancel_wait,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn order_of(method: &str, params: &Value) -> Order {
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        order(&Request::from_wire(request.to_string().as_bytes()).unwrap())
+    }
+
+    #[test]
+    fn a_wait_that_a_request_does_not_have_changes_nothing_of_its_order() {
+        let odd = [json!(null), json!(5), json!("w"), json!([1]), json!({"wait_id": "w"})];
+        for method in names().iter().filter(|name| **name != "adapter.turn") {
+            for on in [json!({}), json!({"session": "s1"}), json!({"adapter": "e1"})] {
+                let expected = order_of(method, &on);
+                for wait in &odd {
+                    let mut params = on.clone();
+                    params["wait"] = wait.clone();
+                    assert_eq!(order_of(method, &params), expected, "{method} {params}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_turn_waits_by_the_name_in_its_second_leg() {
+        let named = |wait: Value| order_of("adapter.turn", &json!({"adapter": "e1", "wait": wait}));
+        let expected = |name: Option<&str>| Order::On {
+            on: "e1".into(),
+            waits: Some(name.map(str::to_owned)),
+            types: false,
+            interrupts: false,
+        };
+        assert_eq!(named(json!({"wait_id": "w"})), expected(Some("w")));
+        assert_eq!(named(json!({"wait_id": 5})), expected(None));
+        assert_eq!(named(json!(5)), expected(None));
+    }
 }

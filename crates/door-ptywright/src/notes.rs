@@ -209,7 +209,10 @@ async fn listen(connection: Arc<Connection>, id: SessionId, mut place: u64) {
     loop {
         let ended = changes.has_changed().is_err();
         changes.borrow_and_update();
-        connection.answered(id).await;
+        connection.busy.answered(id).await;
+        if ended {
+            door.recordings.whole(&door.engine, id).await;
+        }
         let turn = connection.turn_to_tell().await;
         let since = place;
         let came = door.engine.scene(id, move |scene| {
@@ -302,7 +305,7 @@ fn exited(connection: &Connection, id: SessionId, session: &str, sequence: u64) 
     let infos = connection.door.engine.list();
     let end = match infos.iter().find(|info| info.id == id).map(|it| it.state) {
         Some(State::Ended(end, _)) => Some(end.into()),
-        _ => None,
+        _ => connection.door.sessions.end_of_closed(id).map(Ended::from),
     };
     connection.note(EVENTS[2], &json!(Exited { session, sequence, end }));
 }

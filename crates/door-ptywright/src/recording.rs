@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use greenroom_engine::{Attach, Caller, ClientId, Engine, Event, Info, Lag, Rights};
+use greenroom_engine::{Attach, Caller, ClientId, Engine, Event, Info, Lag, Rights, Scene};
 use greenroom_model::{Offset, SessionId};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::Door;
 use crate::error::RpcError;
@@ -21,7 +22,8 @@ use crate::error::RpcError;
 /// The note of a session with a raw transcript: how long the file was before, a blank, the path.
 const NOTE: &str = "ptywright.raw";
 
-/// How long a disk has to take what was printed when the server ends, or the session is closed.
+/// How long a disk has to take what was printed before the end of a session, or of a private server, is told
+/// without it. A disk that takes longer than that for what waits at most is none to wait for.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(10);
 
 /// The raw transcripts that are being written. Cheap to clone.
@@ -33,22 +35,33 @@ impl Recordings {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until what a session has printed by now is in its file, if it has one.
-    pub(crate) async fn written(&self, engine: &Engine, id: SessionId) {
-        let Some(mut written) = self.all().get(&id).cloned() else { return };
-        let Ok(printed) = engine.scene(id, |scene| scene.screen.offset()).await else { return };
-        // Closed when it is whole, or has stopped.
-        let whole = written.wait_for(|written| *written >= printed);
-        if tokio::time::timeout(WRITTEN_WITHIN, whole).await.is_err() {
-            tracing::warn!(session = %id, "a raw transcript is not whole: the disk is too slow");
-        }
+    /// Whether a session has one that is being written.
+    pub(crate) fn has(&self, id: SessionId) -> bool {
+        self.all().contains_key(&id)
+    }
+
+    /// Waits until all that a session printed is in its file, if it has one and has ended.
+    pub(crate) async fn whole(&self, engine: &Engine, id: SessionId) {
+        self.whole_by(engine, id, Instant::now() + WRITTEN_WITHIN).await;
     }
 
     /// The same for all sessions.
-    pub(crate) async fn all_written(&self, engine: &Engine) {
+    pub(crate) async fn all_whole(&self, engine: &Engine) {
         let ids: Vec<SessionId> = self.all().keys().copied().collect();
+        let by = Instant::now() + WRITTEN_WITHIN;
         for id in ids {
-            self.written(engine, id).await;
+            self.whole_by(engine, id, by).await;
+        }
+    }
+
+    async fn whole_by(&self, engine: &Engine, id: SessionId, by: Instant) {
+        let Some(mut written) = self.all().get(&id).cloned() else { return };
+        let printed = |scene: Scene<'_>| scene.end.map(|_| scene.screen.offset());
+        let Ok(Some(printed)) = engine.scene(id, printed).await else { return };
+        // Closed when it is whole, or has stopped.
+        let whole = written.wait_for(|written| *written >= printed);
+        if tokio::time::timeout_at(by, whole).await.is_err() {
+            tracing::warn!(session = %id, "a raw transcript is not whole: the disk is too slow");
         }
     }
 }

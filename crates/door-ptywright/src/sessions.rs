@@ -1,10 +1,10 @@
 //! What this door knows of sessions beyond the engine: labels in transcripts, pixels, which are its own.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use greenroom_engine::redact::{Excerpt, Redaction};
-use greenroom_engine::{Caller, Info, State};
+use greenroom_engine::{Caller, End, Info, State};
 use greenroom_model::SessionId;
 use tokio::sync::watch;
 
@@ -17,6 +17,14 @@ const MAX_LABELS: usize = 64;
 
 /// The notes of a session's labels begin so.
 const LABEL: &str = "ptywright.label.";
+
+/// How many closed sessions are remembered: those that a client may not have been told of yet.
+const MAX_CLOSED: usize = 256;
+
+/// Notes of a session that it was made here, for the next daemon.
+pub(crate) fn made_here() -> (String, String) {
+    ("ptywright.session".to_owned(), String::new())
+}
 
 /// The longest label.
 const MAX_LABEL: usize = 256;
@@ -34,6 +42,8 @@ struct Inner {
     known: BTreeMap<SessionId, Known>,
     /// Those that were made here: they stay listed when they have ended, until they are closed.
     made: BTreeSet<SessionId>,
+    /// How those ended that were closed last, for who is still to be told.
+    closed: VecDeque<(SessionId, End)>,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -60,6 +70,18 @@ impl Sessions {
     /// Told whenever another session was made here.
     pub(crate) fn changes(&self) -> watch::Receiver<()> {
         self.changes.subscribe()
+    }
+
+    /// How a session ended that was closed, if that is not long ago.
+    pub(crate) fn end_of_closed(&self, id: SessionId) -> Option<End> {
+        self.inner().closed.iter().find(|it| it.0 == id).map(|it| it.1)
+    }
+
+    fn close(&self, id: SessionId, state: Option<State>) {
+        let Some(State::Ended(end, _)) = state else { return };
+        let mut inner = self.inner();
+        inner.closed.push_front((id, end));
+        inner.closed.truncate(MAX_CLOSED);
     }
 
     pub(crate) fn forget(&self, id: SessionId) {
@@ -94,7 +116,8 @@ impl Door {
     pub(crate) fn registered(&self) -> Vec<Info> {
         let made = self.sessions.inner().made.clone();
         let mut infos = self.engine.list();
-        infos.retain(|info| info.state == State::Running || made.contains(&info.id));
+        let is_ours = |info: &Info| made.contains(&info.id) || info.notes.contains(&made_here());
+        infos.retain(|info| info.state == State::Running || is_ours(info));
         infos
     }
 
@@ -124,12 +147,21 @@ impl Door {
         if self.engine.changes(id).is_err() { RpcError::closed() } else { error }
     }
 
+    /// Ends a session's program; its raw transcript is whole then, too.
+    pub(crate) async fn kill(&self, caller: &Caller, id: SessionId) -> Result<(), RpcError> {
+        self.engine.kill(caller, id, None).await?;
+        self.recordings.whole(&self.engine, id).await;
+        Ok(())
+    }
+
     /// Ends a session and forgets it.
     pub(crate) async fn close(&self, caller: &Caller, id: SessionId) -> Result<(), RpcError> {
         if let Err(error) = self.engine.kill(caller, id, None).await {
             tracing::info!(session = %id, %error, "a session that is closed was not killed");
         }
-        self.recordings.written(&self.engine, id).await;
+        self.recordings.whole(&self.engine, id).await;
+        let infos = self.engine.list();
+        self.sessions.close(id, infos.iter().find(|info| info.id == id).map(|info| info.state));
         self.sessions.forget(id);
         self.engine.forget(caller, id).await?;
         Ok(())

@@ -1,7 +1,8 @@
 //! Carrying out what an intent wants, so that a prompt is submitted and never stranded.
 //!
 //! Between a paste and the Enter behind it the composer settles: an Enter that comes too early is
-//! taken for a part of the paste. After the Enter the adapter says whether the prompt was sent; while
+//! taken for a part of the paste. If a dialog came up meanwhile the Enter would answer it, so the adapter is
+//! asked before. After the Enter the adapter says whether the prompt was sent; while
 //! it is still in the composer, Enter is pressed again, a few times, and then the caller is told the
 //! truth.
 
@@ -10,6 +11,7 @@ use std::time::Duration;
 use greenroom_engine::Matcher;
 use greenroom_model::SessionId;
 use greenroom_plugin::Plan;
+use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::Door;
@@ -37,6 +39,9 @@ const SENT_WITHIN: Duration = Duration::from_secs(10);
 /// `pending`.
 const SUBMISSION: &str = "submission_state";
 
+/// The export by which an adapter says why Enter must not be pressed behind a paste, if so.
+const REFUSED: &str = "enter_refused";
+
 /// The last intent of a plan that submits a prompt.
 const SUBMITTED: &str = "prompt_submitted";
 
@@ -56,6 +61,7 @@ impl Door {
             let enters = action.is_enter() && filled;
             if enters {
                 self.settle(id).await?;
+                self.may_enter(live).await?;
             }
             filled = action.fills_composer() || (filled && !enters && !action.is_enter());
             submits = enters;
@@ -77,6 +83,21 @@ impl Door {
         match self.engine.wait(id, still, within, None, |_, _| ()).await {
             Ok(()) | Err(greenroom_engine::Error::Timeout { .. }) => Ok(()),
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether Enter may be pressed behind what was typed, if the adapter can tell.
+    async fn may_enter(&self, live: &Live) -> Result<(), RpcError> {
+        let seen = self.see(live.session).await?;
+        match live.plugin.look(REFUSED, &seen.sight).await {
+            Ok(Some(Value::String(why))) => {
+                Err(RpcError::internal(format!("lua plugin error: {why}")))
+            }
+            Ok(_) => Ok(()),
+            Err(error) => {
+                tracing::warn!(adapter = %live.name, %error, "an adapter cannot tell what Enter would do");
+                Ok(())
+            }
         }
     }
 

@@ -1,18 +1,20 @@
 //! How far a request has come with what it types, for the requests behind it and for the end of all.
 //!
 //! A program that does not read its terminal keeps what is typed waiting, perhaps for ever. Whoever types
-//! next comes behind it all the same; anything else, above all what ends the program, does not wait for it.
+//! next comes behind it all the same; anything else, above all what ends the program, does not wait for it. Nor
+//! does it wait for what is typed slowly on purpose, into which even an interrupt may come.
 
 use std::time::Duration;
 
 use greenroom_engine::{Caller, Error};
 use greenroom_model::SessionId;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::Door;
 
-/// How long the terminal has to take what is typed before others go on. Most take it at once, and then
-/// answers come in the order of their requests.
+/// How long the terminal has to take what is typed before others go on, and notifications with them. Most take
+/// it at once, and then answers come in the order of their requests, and before what they caused.
 const TAKES_WITHIN: Duration = Duration::from_millis(50);
 
 /// How far a request has come.
@@ -22,6 +24,8 @@ pub(crate) struct Stage {
     pub(crate) lets_go: bool,
     /// Whether the terminal does not take what is typed.
     pub(crate) stuck: bool,
+    /// Whether it is typed slowly, on purpose.
+    lingers: bool,
 }
 
 /// How far a request has come, as it says itself; dropped when it is answered.
@@ -43,6 +47,18 @@ impl Typing {
         self.0.send_if_modified(|stage| std::mem::replace(&mut stage.stuck, stuck) != stuck);
     }
 
+    /// What it types takes its time: since when is asked for, so that a short text is answered first.
+    pub(crate) fn linger(&self, since: Instant) {
+        let lingers = since.elapsed() >= TAKES_WITHIN;
+        self.0.send_if_modified(|stage| lingers && !std::mem::replace(&mut stage.lingers, true));
+    }
+
+    /// Ends when what is typed takes longer than notifications wait for an answer.
+    pub(crate) async fn is_late(&self) {
+        let mut stages = self.watch();
+        let _late = stages.wait_for(|stage| stage.stuck || stage.lingers).await;
+    }
+
     /// Ends when the terminal does not take what is typed.
     pub(crate) async fn stuck(&self) {
         // It is not closed: we have it.
@@ -53,15 +69,23 @@ impl Typing {
     /// Waits until what came before may be overtaken by what does not type.
     pub(crate) async fn pass(mut before: watch::Receiver<Stage>) {
         // Closed when it is answered.
-        let _answered = before.wait_for(|stage| stage.lets_go || stage.stuck).await;
+        let may_pass = |stage: &Stage| stage.lets_go || stage.stuck || stage.lingers;
+        let _answered = before.wait_for(may_pass).await;
     }
 
-    /// Waits until what was typed before is all on its way; says whether it was stuck.
-    pub(crate) async fn come_behind(&self, mut before: watch::Receiver<Stage>) -> bool {
+    /// Waits until what was typed before is all on its way, or typed slowly by somebody whom this interrupts; says
+    /// whether it was stuck.
+    pub(crate) async fn come_behind(
+        &self,
+        mut before: watch::Receiver<Stage>,
+        interrupts: bool,
+    ) -> bool {
         let mut was_stuck = false;
         loop {
             let stage = *before.borrow_and_update();
-            let over = stage.lets_go || before.has_changed().is_err();
+            let over = stage.lets_go
+                || before.has_changed().is_err()
+                || (interrupts && stage.lingers && !stage.stuck);
             was_stuck |= stage.stuck && !over;
             self.set_stuck(stage.stuck && !over);
             if over {

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use greenroom_engine::redact::Excerpt;
-use greenroom_engine::{Error, Matcher, Scene, Waited};
-use greenroom_model::SessionId;
+use greenroom_engine::{End, Error, Matcher, Scene, Waited};
+use greenroom_model::{ExitStatus, SessionId};
 use greenroom_plugin::Sight;
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -172,12 +172,19 @@ impl Seen {
         let (screen, printed) = (scene.excerpt().clone(), scene.printed(TRANSCRIPT_TAIL));
         let (body, status) = split_status(screen.text());
         let cursor = scene.screen.cursor();
+        let (exit_code, signal) = match scene.end {
+            Some(End::Exited(ExitStatus::Code(code))) => (Some(code), None),
+            Some(End::Exited(ExitStatus::Signal(signal))) => (None, Some(signal)),
+            Some(End::Lost) | None => (None, None),
+        };
         let sight = Sight {
             body_text: body.into(),
             status_text: status.into(),
             transcript: printed.alone(),
             sequence: scene.sequence,
             process_exited: scene.end.is_some(),
+            exit_code,
+            signal,
             stable_ms: None,
             markers: BTreeMap::new(),
             cursor: scene.transcript.map_or(0, greenroom_engine::Transcript::end),

@@ -105,7 +105,7 @@ async fn run_in(serve: &Serve, folder: &Path, open_files: u64) -> Result<u8> {
                 let client =
                     Client { framing, name: "stdio".to_owned(), finishes: true, socket: None };
                 let streams = (tokio::io::stdin(), tokio::io::stdout());
-                let served = ptywright::serve(streams, client, door, shutdown.clone());
+                let served = ptywright::serve(streams, client, Arc::clone(&door), shutdown.clone());
                 // What was asked for is seen to its end, unless nobody is there to hear of it.
                 tokio::select! {
                     broken = served => if let Some(why) = broken {
@@ -116,7 +116,7 @@ async fn run_in(serve: &Serve, folder: &Path, open_files: u64) -> Result<u8> {
                 Ok(())
             }
             Transport::Socket(path) => {
-                listen((path, serve.announce), framing, door, shutdown.clone()).await
+                listen((path, serve.announce), framing, Arc::clone(&door), shutdown.clone()).await
             }
         }
     };
@@ -125,6 +125,7 @@ async fn run_in(serve: &Serve, folder: &Path, open_files: u64) -> Result<u8> {
         ended = signalled() => ended,
     };
     end_all(&engine).await;
+    door.transcripts_whole().await;
     code
 }
 

@@ -166,6 +166,10 @@ impl Plan {
     /// Takes an intent's answer, if the manifest permits what it wants.
     pub(crate) fn from_answer(answer: Value, manifest: &Manifest) -> Result<Self, PlanError> {
         let mut fields = object(answer).map_err(PlanError::Shape)?;
+        // Matchers are exported, too.
+        if fields.contains_key("type") && !fields.contains_key("actions") {
+            return Err(PlanError::Shape("not an intent: it answers with no plan".to_owned()));
+        }
         let actions = list(&mut fields, "actions").map_err(PlanError::Shape)?;
         if actions.len() > ACTIONS_MAX {
             return Err(PlanError::Shape(format!("more than {ACTIONS_MAX} actions")));

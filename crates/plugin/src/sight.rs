@@ -22,6 +22,10 @@ pub struct Sight {
     pub sequence: u64,
     /// Whether the program has ended.
     pub process_exited: bool,
+    /// What it ended with, if by itself.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
     /// For how long nothing has changed, where that is known.
     pub stable_ms: Option<u64>,
     /// Where in the transcript the labels are.
@@ -40,6 +44,8 @@ impl Default for Sight {
             transcript: nothing,
             sequence: 0,
             process_exited: false,
+            exit_code: None,
+            signal: None,
             stable_ms: None,
             markers: BTreeMap::new(),
             cursor: 0,
@@ -55,13 +61,15 @@ impl Sight {
             markers.raw_set(label.as_str(), *at)?;
         }
         // Room for these and for what the call adds: the table is never grown.
-        let table = lua.create_table_with_capacity(0, 12)?;
+        let table = lua.create_table_with_capacity(0, 14)?;
         table.raw_set("screen", &*self.screen)?;
         table.raw_set("body_text", &*self.body_text)?;
         table.raw_set("status_text", &*self.status_text)?;
         table.raw_set("transcript", tail(&self.transcript))?;
         table.raw_set("sequence", self.sequence)?;
         table.raw_set("process_exited", self.process_exited)?;
+        table.raw_set("exit_code", self.exit_code)?;
+        table.raw_set("signal", self.signal)?;
         table.raw_set("stable_ms", self.stable_ms)?;
         table.raw_set("markers", markers)?;
         table.raw_set("cursor", self.cursor)?;

@@ -79,7 +79,7 @@ struct Reason {
 
 /// Something to do with the VM.
 enum Job {
-    Call(Call, oneshot::Sender<Result<Value, PluginError>>),
+    Call(Box<Call>, oneshot::Sender<Result<Value, PluginError>>),
     Exported(oneshot::Sender<Result<Vec<String>, PluginError>>),
 }
 
@@ -115,7 +115,7 @@ impl Worker {
     /// Calls a function of the plugin.
     pub(crate) async fn call(&self, call: Call) -> Result<Value, PluginError> {
         let function = call.function.clone();
-        self.ask(&function, |reply| Job::Call(call, reply)).await
+        self.ask(&function, |reply| Job::Call(Box::new(call), reply)).await
     }
 
     /// The names of the functions the plugin exports.

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::Answer;
+use super::WaitName;
 use super::session::variables;
 use crate::action::Dimensions;
 use crate::adapters::{Adapters, COMPLETED_MS, Live, permits};
@@ -221,6 +222,8 @@ struct Waiting {
     matcher: Option<Value>,
     #[serde(default)]
     timeout_ms: Option<u64>,
+    #[serde(default, rename = "wait_id")]
+    _name: Option<WaitName>,
 }
 
 impl Waiting {

@@ -12,7 +12,7 @@ use greenroom_engine::{New, Program, Scene};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::Answer;
+use super::{Answer, WaitName};
 use crate::action::{Action, Dimensions};
 use crate::connection::Connection;
 use crate::envelope::Params;
@@ -22,7 +22,7 @@ use crate::matcher::{TRANSCRIPT_TAIL, Tree};
 use crate::notes::Ended;
 use crate::recording::Recording;
 use crate::redaction::{Veil, Wish};
-use crate::sessions::name;
+use crate::sessions::{made_here, name};
 use crate::snapshot::{Shot, Wanted};
 use crate::typing::Typist;
 use crate::{Pixels, TRANSCRIPT_CHARS};
@@ -94,7 +94,7 @@ pub(super) async fn create(it: &Arc<Connection>, params: &Params) -> Result<Answ
         size: Some(size),
         expect: recording.is_some(),
         transcript: Some(chars),
-        notes: recording.iter().map(Recording::note).collect(),
+        notes: recording.iter().map(Recording::note).chain([made_here()]).collect(),
         ..New::default()
     };
     let created = it.door.engine.create(&it.caller, new).await;
@@ -138,7 +138,7 @@ struct Named {
 
 pub(super) async fn kill(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let id = it.door.session(&params.read::<Named>()?.session)?;
-    it.door.engine.kill(&it.caller, id, None).await?;
+    it.door.kill(&it.caller, id).await?;
     Ok(json!({ "killed": true }).into())
 }
 
@@ -207,11 +207,13 @@ struct Wait {
     /// Whether the screen and the end of the transcript come with the answer.
     #[serde(default)]
     evidence: Option<bool>,
+    #[serde(default, rename = "wait_id")]
+    _name: Option<WaitName>,
 }
 
 pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let policy = params.read::<Wish>()?.policy()?;
-    let Wait { session, matcher, timeout_ms, evidence } = params.read()?;
+    let Wait { session, matcher, timeout_ms, evidence, _name } = params.read()?;
     let (door, began) = (&it.door, Instant::now());
     let id = door.session(&session)?;
     let tree = Tree::from_wire(&matcher)?;
@@ -231,13 +233,23 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
     // Not kept by a wait that nobody waits for any more.
     let (connection, asked) = (Arc::downgrade(it), params.asked.clone());
     let waiting = door.wait(id, &tree, timeout, move |matched, scene| {
+        let ended = scene.end.is_some();
         let answer = told.answer(matched, name.id(), scene);
         let Some(it) = connection.upgrade() else { return Some(answer) };
+        if ended && it.door.recordings.has(id) {
+            return Some(answer);
+        }
         name.free();
         it.respond_now(&asked, answer)
     });
+    let whole = async {
+        let waited = waiting.await;
+        // Whoever hears of the end, by a match or in vain, may read the file.
+        door.recordings.whole(&door.engine, id).await;
+        waited
+    };
     let left = tokio::select! {
-        waited = waiting => waited.map_err(|error| error.hiding(policy.as_ref()))?,
+        waited = whole => waited.map_err(|error| error.hiding(policy.as_ref()))?,
         () = params.named.cancelled() => return Err(RpcError::cancelled()),
     };
     Ok(left.unwrap_or_else(|| Value::Null.into()))

@@ -18,6 +18,10 @@ function M.nonsense()
   return { actions = { { type = "dance" } } }
 end
 
+function M.half()
+  return { actions = { { type = "text", value = "half" }, { type = "key", value = "hyper" } } }
+end
+
 function M.wait_turn_matcher()
   return { type = "screen_regex", value = "(" }
 end

@@ -1,17 +1,22 @@
 //! Makes system calls of a process fail, one at a time, with `strace`.
 //!
 //! The product has no fail points. `strace` fails a call in the kernel's place, so what runs is the
-//! program as it is shipped. It traces one thread and none of its children.
+//! program as it is shipped. It traces one thread and none of its children, but for a disk that is slow:
+//! whichever thread writes waits for it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use greenroom_testkit::{HOLDER, Home, Signal, eventually, process};
 
 const MISSING: &str = "this test needs `strace`: `cargo xtask test` installs it";
 const UNTRACEABLE: &str = "processes cannot be traced here, so faults are not tested";
+
+/// How long a slow disk takes for a write: far longer than what does not wait for it.
+const SLOWLY: Duration = Duration::from_millis(500);
 
 /// A call that fails: the `nth` of its kind, counted from when `strace` came.
 #[derive(Debug, Clone, Copy)]
@@ -53,9 +58,25 @@ impl Tampered {
     /// It cannot be, and then there is no test of what was to be tested.
     #[track_caller]
     pub(crate) fn attach(home: &Home, thread: u32, fault: Fault) -> Tampered {
-        let (log, said) = (home.path().join("strace"), home.path().join("strace-said"));
+        let log = home.path().join("strace");
+        Tampered::begin(home, thread, fault.arguments(&log), log)
+    }
+
+    /// Makes every write of a process to a file take [`SLOWLY`].
+    #[track_caller]
+    pub(crate) fn slow_disk(home: &Home, pid: u32, file: &Path) -> Tampered {
+        let log = home.path().join("strace");
+        let inject = format!("inject=write:delay_enter={}", SLOWLY.as_micros());
+        let (log_at, file) = (log.display().to_string(), file.display().to_string());
+        let words = ["-qq", "-f", "-o", &log_at, "-e", "trace=write", "-e", &inject, "-P", &file];
+        Tampered::begin(home, pid, words.map(str::to_owned).into(), log)
+    }
+
+    #[track_caller]
+    fn begin(home: &Home, thread: u32, arguments: Vec<String>, log: PathBuf) -> Tampered {
+        let said = home.path().join("strace-said");
         let mut command = Command::new("strace");
-        command.args(fault.arguments(&log)).args(["-p", &thread.to_string()]);
+        command.args(arguments).args(["-p", &thread.to_string()]);
         command.stdin(Stdio::null()).stderr(fs::File::create(&said).unwrap());
         let started = command.spawn();
         let mut strace = started.expect(MISSING);

@@ -1,6 +1,6 @@
 //! Adapters at the daemon: they survive it, as their sessions do.
 
-use greenroom_testkit::Framing;
+use greenroom_testkit::{Framing, eventually};
 use serde_json::{Value, json};
 
 use super::{home, private};
@@ -80,6 +80,106 @@ fn a_shell_as_it_comes_tells_how_its_commands_ended() {
     assert!(screen.starts_with("mine> sh -c 'exit 7'\nmine> true\n"), "{screen}");
 }
 
+/// Settings of a person that replace what the adapter brings along, one after the other and together.
+#[test]
+fn a_shell_marks_its_prompts_whatever_its_settings_replace() {
+    for settings in [
+        "PROMPT_COMMAND='sh -c \"exit 4\"'; PS1='mine> '",
+        "PROMPT_COMMAND=(true false); PS1='mine> '",
+        "PROMPT_COMMAND=\"true; $PROMPT_COMMAND\"",
+        "unset PROMPT_COMMAND",
+        "PS0='ran '; PS1='mine> '",
+        "set -u",
+    ] {
+        let home = home();
+        let (_server, mut rpc) = private(&home);
+        std::fs::write(home.path().join(".bashrc"), format!("{settings}\n")).unwrap();
+        let start = json!({"plugin": "shell", "env": {"HOME": home.path()}});
+        let adapter = rpc.call("adapter.start", &start)["adapter"].clone();
+        at_prompt(&mut rpc, &adapter);
+        let mut run = |command: &str, status: u8| {
+            let send = json!({"intent": "run", "params": {"command": command}});
+            let wait = json!({"timeout_ms": 20_000, "params": {"completed_turn_stable_ms": 100}});
+            rpc.call("adapter.turn", &json!({"adapter": adapter, "send": send, "wait": wait}));
+            // On a slow machine the prompt before is still enough, too.
+            eventually(&format!("`{command}` is over with {settings}"), || {
+                let state =
+                    rpc.call("adapter.state", &json!({"adapter": adapter}))["state"].clone();
+                state["state"] == "prompt" && state["metadata"]["exit_status"] == status
+            });
+        };
+        // Also when they are replaced later.
+        for command in ["PROMPT_COMMAND=", "PROMPT_COMMAND='true'; PS1='other> '", "PS0="] {
+            run("sh -c 'exit 7'", 7);
+            run(command, 0);
+            run("false", 1);
+        }
+    }
+}
+
+#[test]
+fn a_shell_that_waits_for_the_next_line_of_a_command_is_not_at_its_prompt() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    let start = json!({"plugin": "shell", "env": {"HOME": home.path()}});
+    let adapter = rpc.call("adapter.start", &start)["adapter"].clone();
+    at_prompt(&mut rpc, &adapter);
+    let mut turn = |intent: &str, params: Value| {
+        let send = json!({"intent": intent, "params": params});
+        rpc.call("adapter.turn", &json!({"adapter": adapter, "send": send}))["state"].clone()
+    };
+    turn("run", json!({"command": "false"}));
+    let state = turn("run", json!({"command": "echo \"abc"}));
+    assert_eq!((&state["state"], &state["metadata"]), (&json!("continuation"), &Value::Null));
+    let state = turn("run", json!({"command": "def\""}));
+    assert_eq!((&state["state"], &state["metadata"]["exit_status"]), (&json!("prompt"), &json!(0)));
+    turn("run", json!({"command": "echo \"abc"}));
+    assert_eq!(turn("interrupt", json!({}))["state"], "prompt");
+}
+
+/// A shell that takes a paste as it comes, and one that another shell started.
+#[test]
+fn a_plain_shell_is_typed_to_and_gets_no_broken_marks() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    let start =
+        json!({"plugin": "shell", "program": "sh", "env": {"HOME": home.path(), "PS1": "plain$ "}});
+    let adapter = rpc.call("adapter.start", &start)["adapter"].clone();
+    at_prompt(&mut rpc, &adapter);
+    let mut run = |command: &str| {
+        let send = json!({"intent": "run", "params": {"command": command}});
+        rpc.call("adapter.turn", &json!({"adapter": adapter, "send": send}));
+        let seen = rpc.call("adapter.inspect", &json!({"adapter": adapter}));
+        seen["plain_text"].as_str().unwrap().to_owned()
+    };
+    let screen = run("cat <<X\nfirst\nX\necho sec''ond");
+    assert!(screen.contains("\nfirst\n") && screen.contains("second\n"), "{screen}");
+    run("bash --norc");
+    let screen = run("true");
+    assert!(!screen.contains("not found"), "{screen}");
+    let refused = json!({"adapter": adapter, "intent": "wait_turn_matcher", "params": {}});
+    assert_eq!(rpc.refused("adapter.send", &refused)["code"], -32603);
+}
+
+#[test]
+fn a_shell_that_ended_tells_how() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    for (command, metadata) in
+        [("exit 5", json!({"exit_status": 5})), ("kill -9 $$", json!({"signal": 9}))]
+    {
+        let start = json!({"plugin": "shell", "env": {"HOME": home.path()}});
+        let adapter = rpc.call("adapter.start", &start)["adapter"].clone();
+        at_prompt(&mut rpc, &adapter);
+        let send = json!({"intent": "run", "params": {"command": command}});
+        let wait = json!({"matcher": {"type": "process_exited"}});
+        let ended =
+            rpc.call("adapter.turn", &json!({"adapter": adapter, "send": send, "wait": wait}));
+        assert_eq!(ended["state"]["state"], "exited");
+        assert_eq!(ended["state"]["metadata"], metadata, "{ended}");
+    }
+}
+
 #[test]
 fn an_adapter_goes_on_with_the_next_daemon() {
     let home = home();
@@ -151,13 +251,43 @@ fn an_intent_is_planned_by_the_screen_of_now() {
     let first = rpc.call("adapter.wait", &shown)["state"]["metadata"]["dialog_id"].clone();
     assert!(first.is_string(), "{first}");
     std::fs::write(&go, "").unwrap();
-    greenroom_testkit::eventually("another dialog is there", || {
+    eventually("another dialog is there", || {
         let shot = rpc.call("adapter.snapshot", &named);
         shot["plain_text"].as_str().unwrap().contains("Fetch")
     });
     let approve = json!({"adapter": adapter, "intent": "approve", "params": {"dialog_id": first}});
     let error = rpc.refused("adapter.send", &approve);
     assert!(error["message"].as_str().unwrap().contains("stale_dialog"), "{error}");
+}
+
+/// The program asks for a permission as soon as something is pasted, and notes whether Enter answers it.
+#[test]
+fn a_dialog_that_comes_up_behind_a_paste_is_not_answered_by_its_enter() {
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plugins/claude-code/fixtures");
+    for (intent, screen) in [("send_prompt", "ready"), ("steer", "streaming")] {
+        let home = home();
+        let (_server, mut rpc) = private(&home);
+        let answered = home.path().join("answered");
+        let script = format!(
+            "stty raw -echo -opost; show() {{ printf '\\033[H\\033[2J'; sed 's/$/\\r/' {fixtures}/$1.txt; }}; \
+            show {screen}; dd bs=1 count=14 of=/dev/null 2>/dev/null; show permission_bash; \
+            dd bs=1 count=1 of={} 2>/dev/null; exec cat",
+            answered.display()
+        );
+        let start = json!({"plugin": "claude-code", "program": "sh", "args": ["-c", script]});
+        let adapter = rpc.call("adapter.start", &start)["adapter"].clone();
+        let shown =
+            json!({"adapter": adapter, "matcher": {"type": "screen_regex", "value": "─{8}\\n❯"}});
+        rpc.call("adapter.wait", &shown);
+        // The brackets around a paste are twelve bytes.
+        let params = json!({"prompt": "go"});
+        let send = json!({"adapter": adapter, "intent": intent, "params": params});
+        let error = rpc.refused("adapter.send", &send);
+        assert!(error["message"].as_str().unwrap().contains("dialog_open"), "{error}");
+        let state = rpc.call("adapter.state", &json!({"adapter": adapter}))["state"].clone();
+        assert_eq!(state["state"], "waiting_for_permission", "{state}");
+        assert_eq!(std::fs::read(&answered).unwrap(), b"", "{intent}");
+    }
 }
 
 /// A plugin whose program works until its screen has been still for so long.

@@ -1,9 +1,11 @@
 //! Private servers and the daemon: what each sees of sessions, and what they leave.
 
-use greenroom_testkit::{Framing, Serving, Signal, create as create_native, eventually, process};
+use greenroom_testkit::{
+    Framing, Rpc, Serving, Signal, create as create_native, eventually, process,
+};
 use serde_json::{Value, json};
 
-use super::{create, home, private, type_in, wait_for};
+use super::{create, home, private, type_in, wait_for, wait_for_end};
 
 #[test]
 fn a_private_server_that_is_killed_leaves_no_process() {
@@ -137,4 +139,21 @@ fn framings_of_a_private_server_are_what_it_was_told() {
     rpc.send_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session.list\"}\n\n").unwrap();
     assert!(rpc.message().is_none(), "a line is no header");
     server.wait_for_end();
+}
+
+#[test]
+fn what_ended_stays_listed_by_the_next_daemon_until_it_is_closed() {
+    let home = home();
+    let daemon = home.start();
+    let mut rpc = home.ptywright(Framing::Lines);
+    let ended = create(&mut rpc, "exit 3");
+    wait_for_end(&mut rpc, &ended);
+    let running = create(&mut rpc, "cat");
+    daemon.kill();
+    let _daemon = home.start();
+    let mut rpc = home.ptywright(Framing::Lines);
+    let listed = |rpc: &mut Rpc| rpc.call("session.list", &json!({}))["sessions"].clone();
+    assert_eq!(listed(&mut rpc), json!([ended, running]));
+    rpc.call("session.close", &json!({"session": ended}));
+    assert_eq!(listed(&mut rpc), json!([running]));
 }

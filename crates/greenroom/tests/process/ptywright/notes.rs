@@ -109,6 +109,62 @@ fn nothing_is_left_out_though_large_answers_are_in_the_way() {
     }
 }
 
+/// What streams a text into a session.
+fn streamed(session: &str, text: &str, delay_ms: u64) -> Value {
+    let value = json!({"text": text, "chunk_chars": 1, "delay_ms": delay_ms});
+    json!({"session": session, "action": {"type": "stream_text", "value": value}})
+}
+
+#[test]
+fn what_a_slow_text_causes_is_told_while_it_is_typed() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    listen(&mut rpc);
+    let session = create(&mut rpc, "stty raw -echo; printf up; exec cat");
+    told_until(&mut rpc, &session, "up");
+    let slow = rpc.begin("session.input", &streamed(&session, "abcdefgh", 100));
+    let mut told = String::new();
+    let answer = loop {
+        let message = rpc.message().unwrap();
+        if message["id"] == slow {
+            break message;
+        }
+        if message["method"] == "session.output" {
+            told.push_str(message["params"]["output"].as_str().unwrap());
+        }
+    };
+    assert_eq!(answer["result"], json!({"sent": true}));
+    assert!(told.starts_with("abc"), "{told:?}");
+
+    // One that is typed as fast as others is answered as they are: first.
+    if !told.ends_with('h') {
+        told_until(&mut rpc, &session, "h");
+    }
+    let fast = rpc.begin("session.input", &streamed(&session, "ijk", 0));
+    assert_eq!(rpc.message().unwrap()["id"], fast);
+    told_until(&mut rpc, &session, "k");
+}
+
+#[test]
+fn the_end_of_a_session_is_told_when_its_adapter_is_closed() {
+    let home = home();
+    for _ in 0..3 {
+        let (_server, mut rpc) = private(&home);
+        listen(&mut rpc);
+        let mut start = shell("printf up; exec cat");
+        start["plugin"] = "shell".into();
+        let made = rpc.call("adapter.start", &start);
+        let (adapter, session) = (made["adapter"].clone(), made["session"].clone());
+        told_until(&mut rpc, session.as_str().unwrap(), "up");
+        let closed = rpc.begin("adapter.close", &json!({"adapter": adapter}));
+        let first = rpc.message().unwrap();
+        assert_eq!((&first["id"], &first["result"]), (&closed, &json!({"closed": true})));
+        let exited = rpc.note("its end", |note| note["method"] == "session.exited");
+        assert_eq!(exited["params"]["session"], session);
+        assert!(exited["params"]["signal"].is_i64(), "{exited}");
+    }
+}
+
 #[test]
 fn a_session_that_a_filter_takes_in_later_is_told_from_then_on() {
     let home = home();
@@ -174,8 +230,9 @@ fn the_end_of_a_session_that_is_closed_is_told() {
         let session = create(&mut rpc, "printf up; exec cat");
         assert_eq!(told_until(&mut rpc, &session, "up"), "up");
         rpc.call("session.close", &json!({"session": session}));
-        rpc.note("its end", |note| {
+        let exited = rpc.note("its end", |note| {
             note["method"] == "session.exited" && note["params"]["session"] == session.as_str()
         });
+        assert!(exited["params"]["signal"].is_i64(), "{exited}");
     }
 }

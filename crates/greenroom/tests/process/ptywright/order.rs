@@ -184,3 +184,39 @@ fn a_turn_of_the_wait_is_not_lost_when_the_program_ends_with_it() {
         rpc.call("session.close", &json!({"session": session}));
     }
 }
+
+#[test]
+fn what_is_typed_slowly_is_in_nobodys_way() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    let session = create(&mut rpc, "stty raw; cat");
+    let other = create(&mut rpc, "cat");
+    // For twenty seconds.
+    let slowly = json!({"text": "x".repeat(200), "chunk_chars": 1, "delay_ms": 100});
+    let slowly = json!({"session": session, "action": {"type": "stream_text", "value": slowly}});
+    let streaming = rpc.begin("session.input", &slowly);
+    let ask = |method: &str, params: Value| (method.to_owned(), params);
+    let interrupt = json!({"session": session, "action": {"type": "interrupt"}});
+    for (method, params) in [
+        ask("session.snapshot", json!({"session": session, "cells": false})),
+        ask("session.list", json!({})),
+        ask("session.input", typed(&other, "x")),
+        ask("session.input", interrupt),
+        ask("session.kill", json!({"session": session})),
+    ] {
+        rpc.call(&method, &params);
+    }
+    // The program has ended; so has what was typed into it.
+    let error = rpc.answer(&streaming).unwrap().unwrap_err();
+    assert_eq!(error["code"], -32002, "{error}");
+}
+
+#[test]
+fn a_wait_has_a_name_or_none() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    let session = create(&mut rpc, "cat");
+    let matcher = json!({"type": "process_exited"});
+    let wait = json!({"session": session, "matcher": matcher, "wait_id": 5});
+    assert_eq!(rpc.refused("session.wait", &wait)["code"], -32602);
+}

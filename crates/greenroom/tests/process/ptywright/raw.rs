@@ -2,13 +2,16 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use greenroom_testkit::{Framing, Home, LINE, Lines, Rpc, count, eventually, eventually_ok};
+use greenroom_testkit::{
+    Daemon, Framing, Home, LINE, Lines, Rpc, Signal, count, eventually, eventually_ok,
+};
 use serde_json::json;
 
 use super::{create, home, private, type_in, wait_for, wait_for_end};
+use crate::strace::Tampered;
 
 fn record(rpc: &mut Rpc, script: &str, path: &Path, append: bool) -> String {
     let made = rpc.call(
@@ -155,20 +158,112 @@ fn a_path_that_nobody_reads_holds_up_nobody() {
     drop(begun);
 }
 
+/// A session that prints its last line as soon as Enter is pressed, into a file on a slow disk.
+struct Slow {
+    session: String,
+    path: PathBuf,
+    _disk: Tampered,
+}
+
+impl Slow {
+    fn new(home: &Home, rpc: &mut Rpc, server: u32, then: &str) -> Slow {
+        let path = home.path().join("raw");
+        let script = format!("stty -echo -opost; echo first; read x; echo last; {then}");
+        let session = record(rpc, &script, &path, false);
+        is_whole(&path, b"first\n");
+        let disk = Tampered::slow_disk(home, server, &path);
+        Slow { session, path, _disk: disk }
+    }
+
+    /// Has it print its last line; that it did is known before it is in the file.
+    fn print(&self, rpc: &mut Rpc) {
+        type_in(rpc, &self.session, "\n");
+        wait_for(rpc, &self.session, "last");
+        assert_eq!(self.written(), "first\n", "the disk is not slow enough for this test");
+    }
+
+    fn written(&self) -> String {
+        fs::read_to_string(&self.path).unwrap()
+    }
+}
+
 /// A script that is piped in: the server ends as soon as it has answered.
 #[test]
 fn a_raw_transcript_is_whole_when_its_private_server_has_ended() {
     let home = home();
-    for round in 0..4 {
+    let (mut server, mut rpc) = private(&home);
+    let slow = Slow::new(&home, &mut rpc, server.pid(), "read x");
+    slow.print(&mut rpc);
+    rpc.finish();
+    assert!(server.wait_for_end().success());
+    assert_eq!(slow.written(), "first\nlast\n");
+}
+
+#[test]
+fn a_raw_transcript_is_whole_when_a_signal_has_ended_its_server() {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let home = home();
         let (mut server, mut rpc) = private(&home);
-        let path = home.path().join(format!("raw{round}"));
-        let lines = 300_000;
-        let session = record(&mut rpc, &format!("seq -f '{LINE}' 1 {lines}"), &path, false);
-        let matcher = json!({"type": "process_exited"});
-        let ends = json!({"session": session, "matcher": matcher, "evidence": false});
-        rpc.begin("session.wait", &ends);
-        rpc.finish();
-        assert!(server.wait_for_end().success());
-        assert_eq!(fs::metadata(&path).unwrap().len(), 51 * lines);
+        let slow = Slow::new(&home, &mut rpc, server.pid(), "read x");
+        slow.print(&mut rpc);
+        server.signal(signal);
+        assert_eq!(server.wait_for_end().code(), Some(128 + signal.as_raw()));
+        assert_eq!(slow.written(), "first\nlast\n");
+    }
+}
+
+#[test]
+fn a_raw_transcript_is_whole_when_its_server_at_a_socket_has_ended() {
+    let home = home();
+    let path = home.path().join("own.sock");
+    let mut command = home.command(["serve", "--socket", path.to_str().unwrap()]);
+    command.env("TMPDIR", home.path());
+    let mut server = Daemon::begin(&home, command);
+    let mut rpc = eventually_ok("it listens", || Rpc::connect(&path, Framing::Lines));
+    let slow = Slow::new(&home, &mut rpc, server.pid(), "read x");
+    slow.print(&mut rpc);
+    server.signal(Signal::TERM);
+    assert_eq!(server.wait_for_end().code(), Some(143), "{}", server.said());
+    assert_eq!(slow.written(), "first\nlast\n");
+}
+
+/// Hears that a session has ended.
+type Heard = fn(&mut Rpc, &str);
+
+/// Whoever hears that a session has ended, in whatever way, may read its file.
+#[test]
+fn a_raw_transcript_is_whole_when_the_end_of_its_session_is_told() {
+    let ends: &[(&str, Heard)] = &[
+        ("a wait for it", |rpc, session| assert_eq!(wait_for_end(rpc, session)["exit_code"], 3)),
+        ("a wait in vain", |rpc, session| {
+            let matcher = json!({"type": "contains_text", "value": "never"});
+            let refused =
+                rpc.refused("session.wait", &json!({"session": session, "matcher": matcher}));
+            assert_eq!(refused["code"], -32002);
+        }),
+        ("a notification", |rpc, _| {
+            rpc.note("its end", |note| note["method"] == "session.exited");
+        }),
+    ];
+    for (how, heard) in ends {
+        let home = home();
+        let (server, mut rpc) = private(&home);
+        rpc.call("server.set_notifications", &json!({"enabled": true}));
+        let slow = Slow::new(&home, &mut rpc, server.pid(), "exit 3");
+        type_in(&mut rpc, &slow.session, "\n");
+        heard(&mut rpc, &slow.session);
+        assert_eq!(slow.written(), "first\nlast\n", "{how}");
+    }
+}
+
+#[test]
+fn a_raw_transcript_is_whole_when_its_session_was_killed() {
+    for kill in ["session.kill", "session.close"] {
+        let home = home();
+        let (server, mut rpc) = private(&home);
+        let slow = Slow::new(&home, &mut rpc, server.pid(), "read x");
+        slow.print(&mut rpc);
+        rpc.call(kill, &json!({"session": slow.session}));
+        assert_eq!(slow.written(), "first\nlast\n", "{kill}");
     }
 }
