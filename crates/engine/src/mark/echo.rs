@@ -245,21 +245,26 @@ fn places<'t>(
     entered: bool,
 ) -> impl Iterator<Item = (usize, usize)> + 't {
     let is_certain = |char: char| char.is_ascii() && char != FILLED;
-    let mut uncertain = line.char_indices().skip(1).filter(move |it| !is_certain(it.1));
-    let certain = uncertain.next().map_or(line, |it| &line[..it.0]);
+    // The text of a row has no blanks at its end.
+    let begin = line.trim_end_matches(' ');
+    let mut uncertain = begin.char_indices().skip(1).filter(move |it| !is_certain(it.1));
+    let certain = uncertain.next().map_or(begin, |it| &begin[..it.0]);
     let begins = text.match_indices(certain).map(|found| found.0);
     begins.filter_map(move |at| Some((at, shown(&text[at..], line, entered)?)))
 }
 
 /// How much of the beginning of a text shows a line.
 fn shown(text: &str, line: &str, entered: bool) -> Option<usize> {
-    let mut pieces = line.split(FILLED);
+    let mut pieces = line.split(FILLED).peekable();
     let first = pieces.next()?;
-    let (mut length, agreed) = agree(text, first);
-    if agreed < first.len() {
+    // The text of a row has no blanks at its end.
+    let certain = if pieces.peek().is_some() { first } else { first.trim_end_matches(' ') };
+    let (mut length, agreed) = agree(text, certain);
+    if agreed < certain.len() {
         return None;
     }
-    let mut pieces = pieces.peekable();
+    let blanks = text[length..].bytes().take(first.len() - agreed);
+    length += blanks.take_while(|it| *it == b' ').count();
     while let Some(piece) = pieces.next() {
         let row = text[length..].split('\n').next().unwrap_or_default();
         // What is filled in at the end of a line was entered with it.

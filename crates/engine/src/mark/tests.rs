@@ -408,6 +408,10 @@ fn pieces() -> impl proptest::strategy::Strategy<Value = Vec<&'static str>> {
         "b c",
         "漢",
         "é",
+        "e\u{301}",
+        "\u{3000}",
+        "\u{85}",
+        "👨\u{200d}👩",
         "\t",
         " ",
         "\r",
@@ -467,6 +471,71 @@ proptest::proptest! {
             if index % 2 == 0 {
                 wait = mark;
             }
+        }
+    }
+}
+
+fn prompts() -> impl proptest::strategy::Strategy<Value = &'static str> {
+    proptest::sample::select(vec!["", "$ ", "> ", "Name: ", "~/src ❯ ", "1> "])
+}
+
+/// What somebody types, of letters that take one cell, two or none.
+fn words() -> impl proptest::strategy::Strategy<Value = String> {
+    let words = [
+        "ls",
+        "-la",
+        "漢字",
+        "e\u{301}",
+        "a b",
+        "--",
+        "$HOME",
+        "> x",
+        "# y",
+        "\"q\"",
+        "0123456789",
+    ];
+    let some = proptest::collection::vec(proptest::sample::select(words.to_vec()), 0..8);
+    proptest::strategy::Strategy::prop_map(some, |words| words.join(" "))
+}
+
+proptest::proptest! {
+    /// Somebody types, all at once or key by key; that is shown, and a program answers, also in the words that it was told.
+    #[test]
+    fn an_answer_is_seen_and_what_was_typed_is_not(
+        (cols, rows) in (16_u16..60, 3_u16..9),
+        echo in proptest::sample::select(vec![Echo::Terminal, Echo::Program]),
+        turns in proptest::collection::vec((prompts(), words(), 0..8_u8, 0..4_usize), 1..9),
+    ) {
+        let mut screen = Screen::new(format!("{cols}x{rows}").parse().unwrap(), Options::default());
+        let mut marks = Marks::default();
+        for (index, (prompt, words, how, more)) in turns.iter().enumerate() {
+            let (typed, answer) = (format!("IN{index} {words}"), format!("OUT{index}"));
+            screen.feed(prompt.as_bytes());
+            let mut press = |screen: &mut Screen, keys: &str| {
+                marks.add(Mark::now(screen, keys.as_bytes(), echo), screen);
+                screen.feed(keys.replace('\r', "\r\n").as_bytes());
+                marks.find(None).output(screen)
+            };
+            let shown = match how & 4 {
+                0 => press(&mut screen, &format!("{typed}\r")),
+                _ => {
+                    typed.chars().for_each(|key| drop(press(&mut screen, key.encode_utf8(&mut [0; 4]))));
+                    press(&mut screen, "\r")
+                }
+            };
+            proptest::prop_assert!(!shown.contains("IN"), "{shown:?} of {typed:?}");
+            let answer = match how & 3 {
+                0 => answer,
+                1 => format!("you said IN{index}: {answer}"),
+                2 => format!("{answer} {typed}"),
+                _ => format!("{answer}\r\n{typed}"),
+            };
+            screen.feed(format!("{answer}\r\n{}", "more\r\n".repeat(*more)).as_bytes());
+            let output = marks.find(None).output(&screen);
+            let expected = answer.replace('\r', "");
+            proptest::prop_assert!(output.contains(expected.trim_end()), "{output:?} lacks {expected:?}");
+            let said = usize::from(how & 3 > 0);
+            proptest::prop_assert_eq!(output.matches("IN").count(), said, "{:?}", output);
         }
     }
 }
