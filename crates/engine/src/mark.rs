@@ -14,7 +14,7 @@ use greenroom_model::Offset;
 use greenroom_screen::{MarkKind, Pos, Position, Screen, Wrap};
 
 pub(crate) use self::echo::Echo;
-use self::echo::{At, Typed};
+use self::echo::{At, Room, Typed};
 use self::keyed::{Draft, Keyed, MAX_TYPED};
 
 /// How many marks a session remembers; a wait asks for one of the last few.
@@ -61,7 +61,7 @@ pub(crate) struct Mark {
     /// The lines that were being edited before: what was typed goes on in the last of them.
     edited: Draft,
     echo: Echo,
-    /// What stood before what was typed, at other times.
+    /// What stood before what was typed into a line editor, at other times.
     prompts: Arc<[String]>,
     /// Lines that were typed before, and that may be shown again.
     earlier: Vec<String>,
@@ -164,12 +164,12 @@ impl Mark {
         }
         if is_redrawn {
             let whole = self.edited.with(&self.typed);
-            text.push_str(&self.typed(&whole.lines, At::Line).without_echo(&printed));
+            text.push_str(&self.typed(screen, &whole.lines, At::Line).without_echo(&printed));
             return text;
         }
         let begun = self.edited.lines.last().map_or("", String::as_str);
         let at = if self.stands_behind(begun) { At::Prompt } else { At::Mark };
-        let typed = Typed { begun, behind: &self.behind, ..self.typed(&draft.lines, at) };
+        let typed = Typed { begun, behind: &self.behind, ..self.typed(screen, &draft.lines, at) };
         text.push_str(&typed.without_echo(&printed));
         text
     }
@@ -195,7 +195,7 @@ impl Mark {
         let first = first.filter(|it| at_prompt && it.kind == MarkKind::OutputStart)?;
         let begin = self.pos.max(Pos { row: first.row, col: first.col });
         let printed = screen.text_between(begin, end_of(screen), Wrap::Joined);
-        Some(self.typed(&lines[1..], At::Line).without_echo(&printed))
+        Some(self.typed(screen, &lines[1..], At::Line).without_echo(&printed))
     }
 
     /// What was printed since, if keys went back in the line: its echo begins somewhere before the mark.
@@ -206,15 +206,18 @@ impl Mark {
         let whole = self.edited.with(&self.typed);
         let start = line_of(screen, self.pos);
         let printed = screen.text_between(start, end_of(screen), Wrap::Joined);
-        let output = self.typed(&whole.lines, At::Line).behind_echo(&printed)?;
+        let output = self.typed(screen, &whole.lines, At::Line).behind_echo(&printed)?;
         Some(self.changed_above(screen, start.row) + &output)
     }
 
     /// Lines that were typed, as they may be shown.
-    fn typed<'a>(&'a self, lines: &'a [String], at: At) -> Typed<'a> {
+    fn typed<'a>(&'a self, screen: &Screen, lines: &'a [String], at: At) -> Typed<'a> {
         let (echo, prompts, earlier) = (self.echo, &*self.prompts, &*self.earlier);
         let is_edited = self.is_edited;
-        Typed { begun: "", behind: "", lines, echo, prompts, earlier, is_edited, at }
+        let col = if at == At::Line { 0 } else { usize::from(self.pos.col) };
+        let (cols, rows) = (screen.size().cols().into(), screen.size().rows().into());
+        let room = Room { col, cols, rows };
+        Typed { begun: "", behind: "", lines, echo, prompts, earlier, is_edited, at, room }
     }
 
     /// Whether what stood before it in its row is not there any more: a program drew that row anew.
@@ -238,6 +241,11 @@ impl Mark {
     /// A line editor was seen since.
     pub(crate) fn edited(&mut self) {
         self.is_edited = true;
+    }
+
+    /// A prompt may have come to be known since.
+    pub(crate) fn learn(&mut self, marks: &Marks) {
+        self.prompts = Arc::clone(&marks.prompts);
     }
 
     /// Something else was typed behind it.
@@ -314,7 +322,8 @@ impl Mark {
         if text.is_empty() || edited.is_empty() {
             return text;
         }
-        let typed = Typed { echo: Echo::Program, earlier: &[], ..self.typed(edited, At::Line) };
+        let typed =
+            Typed { echo: Echo::Program, earlier: &[], ..self.typed(screen, edited, At::Line) };
         let behind = typed.behind_echo(&whole).filter(|_| whole.len() > text.len());
         behind.unwrap_or_else(|| typed.without_echo(&text))
     }
@@ -341,6 +350,9 @@ impl Marks {
         self.is_edited |= mark.echo == Echo::Program;
         if mark.echo != Echo::Nobody {
             mark.edited = before.map_or(Draft::default(), Mark::unended);
+        }
+        // Who asks a question and reads the answer as a line shows nothing again.
+        if mark.echo == Echo::Program {
             self.learn_prompt(&mark, screen);
         }
         self.marks.insert(place, mark);
@@ -385,6 +397,8 @@ impl Marks {
         };
         let (before, later) = self.marks.split_at(behind);
         let mut mark = before.last().cloned().unwrap_or_else(Mark::beginning);
+        // Nobody asked for the beginning: nothing had been typed yet.
+        mark.is_beginning &= after.is_some();
         later.iter().for_each(|it| mark.also_typed(it));
         let mut earlier = before.iter().rev().skip(1).take(MAX_EARLIER);
         let lines = |it: &Mark| it.edited.with(&it.typed).ended();

@@ -14,10 +14,8 @@ use super::keyed::FILLED;
 /// have scrolled away. It takes about a millisecond.
 const MAX_SEARCHED: usize = 4 << 20;
 
-/// A line of this many bytes may be too long for a screen. Some line editors show a part of it then.
-const LONG: usize = 1024;
-
-/// That part is longer than this, and than what a program would say in just the words of a long line.
+/// What is shown of a line that is too long for a screen is longer than this, or than half of a smaller screen, and
+/// than what a program would say in just the words of a long line.
 const PART: usize = 64;
 
 /// Who shows again what is typed.
@@ -60,6 +58,32 @@ pub(super) struct Typed<'a> {
     /// A line editor was seen, which may show a line again.
     pub(super) is_edited: bool,
     pub(super) at: At,
+    pub(super) room: Room,
+}
+
+/// Where a line is shown: line editors wrap it by themselves, and show a part of it if it is too long.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    /// In which column what was printed begins.
+    pub(super) col: usize,
+    pub(super) cols: usize,
+    pub(super) rows: usize,
+}
+
+impl Room {
+    /// Whether a line may be too long for the screen.
+    fn is_too_long(self, line: &str) -> bool {
+        line.len() > self.cols * self.rows.saturating_sub(1)
+    }
+
+    /// Whether a row that has this text from a column on is full: the next one may go on with it.
+    fn is_full(self, col: usize, row: &str) -> bool {
+        let letters = row.chars().count();
+        let wide = row.chars().filter(|letter| !letter.is_ascii()).count();
+        // A wide letter that does not fit leaves a blank.
+        (self.cols - 1..=self.cols)
+            .any(|cols| (col + letters..=col + letters + wide).contains(&cols))
+    }
 }
 
 impl Typed<'_> {
@@ -104,7 +128,7 @@ impl Typed<'_> {
             }
         }
         out.push_str(rest);
-        if self.earlier.is_empty() { out } else { self.without_earlier(&out) }
+        if self.earlier.is_empty() || !self.is_edited { out } else { self.without_earlier(&out) }
     }
 
     /// What was printed, without the echo and what stands before it on its line, if the first line begins with it.
@@ -130,7 +154,7 @@ impl Typed<'_> {
             let mut before = self.earlier.iter().filter_map(|it| shown.strip_suffix(it.as_str()));
             let is_echo = |before: &&str| match before.is_empty() {
                 true => first,
-                false => self.is_prompt(before),
+                false => self.is_prompt_of_editor(before),
             };
             before.find(is_echo).unwrap_or(line)
         });
@@ -156,14 +180,14 @@ impl Typed<'_> {
             let apart = is_prompt && text[at + length..].starts_with("  ");
             (ends_line(text, at + length) || apart) && (before.is_empty() || is_prompt)
         };
-        let found = places(text, line, entered).find(is_echo);
+        let found = self.places(text, line, entered).find(is_echo);
         let found = found.or_else(|| self.find_begun(text, line, true));
-        found.or_else(|| find_part(text, line))
+        found.or_else(|| self.find_part(text, line))
     }
 
     /// How much of it is shown at the mark.
     fn shown_at_mark(&self, text: &str, line: &str, entered: bool) -> Option<usize> {
-        let length = shown(text, line, entered)?;
+        let length = self.shown(self.room.col, text, line, entered)?;
         let length = length + self.shown_behind(&text[length..]);
         // A prompt may have a part at the right margin.
         let apart = text[length..].starts_with("  ");
@@ -181,9 +205,12 @@ impl Typed<'_> {
     /// Where it is shown again.
     fn find_again(&self, text: &str, line: &str, entered: bool) -> Option<(usize, usize)> {
         let is_echo = |&(at, length): &(usize, usize)| {
-            ends_line(text, at + length) && self.is_prompt(line_before(text, at))
+            let apart = text[at + length..].starts_with("  ");
+            (ends_line(text, at + length) || apart)
+                && self.is_prompt_of_editor(line_before(text, at))
         };
-        places(text, line, entered).find(is_echo).or_else(|| self.find_begun(text, line, false))
+        let found = self.places(text, line, entered).find(is_echo);
+        found.or_else(|| self.find_begun(text, line, false))
     }
 
     /// Where a line is being shown, with the rest of it still to come: behind a prompt on the last line there is, or
@@ -194,110 +221,140 @@ impl Typed<'_> {
         let places = text[last..].char_indices().map(|it| last + it.0);
         let is_begun = |&at: &usize| {
             let before = &text[last..at];
-            shows_beginning(&text[at..], line)
+            self.shows_beginning(before.chars().count(), &text[at..], line)
                 && (if before.is_empty() { alone } else { self.is_prompt(before) })
         };
         places.take(MAX_PROMPT).find(is_begun).map(|at| (at, text.len() - at))
     }
 
+    /// Where a line is shown in a text, and how much of that it takes.
+    fn places<'t>(
+        &'t self,
+        text: &'t str,
+        line: &'t str,
+        entered: bool,
+    ) -> impl Iterator<Item = (usize, usize)> + 't {
+        // What was typed and is shown as it is.
+        let is_certain = |char: char| char.is_ascii() && char != FILLED;
+        // The text of a row has no blanks at its end.
+        let begin = line.trim_end_matches(' ');
+        let uncertain = begin.char_indices().skip(1).find(|it| !is_certain(it.1));
+        let certain = uncertain.map_or(begin, |it| &begin[..it.0]);
+        // And what is in one row for certain.
+        let least = certain.chars().next().map_or(0, char::len_utf8);
+        let most = certain.floor_char_boundary(self.room.cols.div_ceil(2));
+        let certain = &certain[..most.max(least)];
+        let begins = text.match_indices(certain).map(|found| found.0);
+        begins.filter_map(move |at| {
+            let col = line_before(text, at).chars().count();
+            Some((at, self.shown(col, &text[at..], line, entered)?))
+        })
+    }
+
+    /// How much of the beginning of a text, which is in this column, shows a line.
+    fn shown(&self, col: usize, text: &str, line: &str, entered: bool) -> Option<usize> {
+        let mut pieces = line.split(FILLED).peekable();
+        let first = pieces.next()?;
+        // The text of a row has no blanks at its end.
+        let certain = if pieces.peek().is_some() { first } else { first.trim_end_matches(' ') };
+        let (mut length, agreed) = self.agree(col, text, certain);
+        if agreed < certain.len() {
+            return None;
+        }
+        let blanks = text[length..].bytes().take(first.len() - agreed);
+        length += blanks.take_while(|it| *it == b' ').count();
+        while let Some(piece) = pieces.next() {
+            let row = text[length..].split('\n').next().unwrap_or_default();
+            // What is filled in at the end of a line was entered with it.
+            length += match entered && pieces.peek().is_none() {
+                true => row.trim_end().strip_suffix(piece.trim_end()).map(|_| row.len())?,
+                false => row.find(piece)? + piece.len(),
+            };
+        }
+        Some(length)
+    }
+
+    /// Whether a text in this column is the beginning of what shows a line.
+    fn shows_beginning(&self, col: usize, text: &str, line: &str) -> bool {
+        let first = line.split(FILLED).next().unwrap_or_default();
+        let (length, agreed) = self.agree(col, text, first);
+        length == text.len() || (agreed > 0 && agreed == first.len() && first.len() < line.len())
+    }
+
+    /// How far a text in this column and what was typed are the same: how much of each that is.
+    ///
+    /// A line editor does not leave it to the terminal to wrap a wide character at the margin: it puts a blank there.
+    /// Some do not leave it to the terminal to wrap at all.
+    fn agree(&self, mut col: usize, text: &str, typed: &str) -> (usize, usize) {
+        if text.starts_with(typed) {
+            return (typed.len(), typed.len());
+        }
+        let (mut rest, mut row, mut agreed) = (text, text, 0);
+        for char in typed.chars() {
+            let shown = &row[..row.len() - rest.len()];
+            if let Some(next) = rest.strip_prefix('\n')
+                && self.room.is_full(col, shown)
+            {
+                (rest, row, col) = (next, next, 0);
+            }
+            let wrapped = rest.strip_prefix(' ').filter(|_| !char.is_ascii());
+            let behind = rest.strip_prefix(char).or_else(|| wrapped?.strip_prefix(char));
+            let Some(behind) = behind else { break };
+            (rest, agreed) = (behind, agreed + char.len_utf8());
+        }
+        (text.len() - rest.len(), agreed)
+    }
+
+    /// Where a part of a line is shown that is too long for the screen, as far as it is drawn: in rows, which need not be
+    /// wrapped.
+    fn find_part(&self, text: &str, line: &str) -> Option<(usize, usize)> {
+        if !self.room.is_too_long(line) {
+            return None;
+        }
+        let least = PART.min(self.room.cols * self.room.rows / 2);
+        let (mut begin, mut end, mut at) = (0, 0, 0);
+        let mut part = String::new();
+        for shown in text.split_inclusive('\n') {
+            let row = shown.trim_end_matches('\n');
+            // The text of a row has no blanks at its end.
+            let mut longer = ["", " "].map(|blank| format!("{part}{blank}{row}")).into_iter();
+            let longer = longer.find(|it| it.len() >= least && line.contains(it.as_str()));
+            if longer.is_none() && end > begin {
+                break;
+            }
+            match longer {
+                Some(longer) => (part, end) = (longer, at + row.len()),
+                None => begin = at + shown.len(),
+            }
+            at += shown.len();
+        }
+        (end > begin).then(|| (begin, end - begin))
+    }
+
+    /// Whether a text may be a prompt, of this line editor or of any other.
     fn is_prompt(&self, text: &str) -> bool {
-        self.prompts.iter().any(|it| it == text.trim_end())
+        self.is_prompt_of_editor(text)
             || looks_like_prompt(text)
+            || CONTINUES.contains(&text.trim_end())
+    }
+
+    /// Whether a text is the prompt of the line editor that shows lines again: as before, or with another folder or time
+    /// in it. A program that answers `cost in $ 42` has no such one.
+    fn is_prompt_of_editor(&self, text: &str) -> bool {
+        let is_known = |known: &String| {
+            known == text.trim_end()
+                || (looks_like_prompt(text) && is_alike(known, text.trim_end()))
+        };
+        self.prompts.iter().any(is_known)
+            || (self.prompts.is_empty() && looks_like_prompt(text))
             || SEARCHES.iter().any(|it| text.starts_with(it))
     }
-}
-
-/// Where a part of a line is shown that is too long for the screen, as far as it is drawn: in rows, which need not be
-/// wrapped.
-fn find_part(text: &str, line: &str) -> Option<(usize, usize)> {
-    if line.len() < LONG {
-        return None;
-    }
-    let (mut begin, mut end, mut at) = (0, 0, 0);
-    let mut part = String::new();
-    for shown in text.split_inclusive('\n') {
-        let row = shown.trim_end_matches('\n');
-        // The text of a row has no blanks at its end.
-        let mut longer = ["", " "].map(|blank| format!("{part}{blank}{row}")).into_iter();
-        let longer = longer.find(|it| it.len() >= PART && line.contains(it.as_str()));
-        if longer.is_none() && end > begin {
-            break;
-        }
-        match longer {
-            Some(longer) => (part, end) = (longer, at + row.len()),
-            None => begin = at + shown.len(),
-        }
-        at += shown.len();
-    }
-    (end > begin).then(|| (begin, end - begin))
 }
 
 /// Takes an echo out of what is left.
 fn take(out: &mut String, rest: &mut &str, at: usize, length: usize) {
     out.push_str(&rest[..at]);
     *rest = &rest[at + length..];
-}
-
-/// Where a line is shown in a text, and how much of that it takes.
-fn places<'t>(
-    text: &'t str,
-    line: &'t str,
-    entered: bool,
-) -> impl Iterator<Item = (usize, usize)> + 't {
-    let is_certain = |char: char| char.is_ascii() && char != FILLED;
-    // The text of a row has no blanks at its end.
-    let begin = line.trim_end_matches(' ');
-    let mut uncertain = begin.char_indices().skip(1).filter(move |it| !is_certain(it.1));
-    let certain = uncertain.next().map_or(begin, |it| &begin[..it.0]);
-    let begins = text.match_indices(certain).map(|found| found.0);
-    begins.filter_map(move |at| Some((at, shown(&text[at..], line, entered)?)))
-}
-
-/// How much of the beginning of a text shows a line.
-fn shown(text: &str, line: &str, entered: bool) -> Option<usize> {
-    let mut pieces = line.split(FILLED).peekable();
-    let first = pieces.next()?;
-    // The text of a row has no blanks at its end.
-    let certain = if pieces.peek().is_some() { first } else { first.trim_end_matches(' ') };
-    let (mut length, agreed) = agree(text, certain);
-    if agreed < certain.len() {
-        return None;
-    }
-    let blanks = text[length..].bytes().take(first.len() - agreed);
-    length += blanks.take_while(|it| *it == b' ').count();
-    while let Some(piece) = pieces.next() {
-        let row = text[length..].split('\n').next().unwrap_or_default();
-        // What is filled in at the end of a line was entered with it.
-        length += match entered && pieces.peek().is_none() {
-            true => row.trim_end().strip_suffix(piece.trim_end()).map(|_| row.len())?,
-            false => row.find(piece)? + piece.len(),
-        };
-    }
-    Some(length)
-}
-
-/// Whether a text is the beginning of what shows a line.
-fn shows_beginning(text: &str, line: &str) -> bool {
-    let first = line.split(FILLED).next().unwrap_or_default();
-    let (length, agreed) = agree(text, first);
-    length == text.len() || (agreed > 0 && agreed == first.len() && first.len() < line.len())
-}
-
-/// How far a text and what was typed are the same: how much of each that is.
-///
-/// A line editor does not leave it to the terminal to wrap a wide character at the margin: it puts a blank there.
-fn agree(text: &str, typed: &str) -> (usize, usize) {
-    if text.starts_with(typed) {
-        return (typed.len(), typed.len());
-    }
-    let (mut rest, mut agreed) = (text, 0);
-    for char in typed.chars() {
-        let wrapped = rest.strip_prefix(' ').filter(|_| !char.is_ascii());
-        let behind = rest.strip_prefix(char).or_else(|| wrapped?.strip_prefix(char));
-        let Some(behind) = behind else { break };
-        (rest, agreed) = (behind, agreed + char.len_utf8());
-    }
-    (text.len() - rest.len(), agreed)
 }
 
 fn ends_line(text: &str, at: usize) -> bool {
@@ -314,6 +371,12 @@ fn line_before(text: &str, at: usize) -> &str {
 /// What prompts end with, and sentences do not.
 const ENDS: &[char] = &['$', '#', '%', '>', '❯', '»', '➜', 'λ'];
 
+/// What stands before the further lines of a command, alone.
+const CONTINUES: &[&str] = &["...", "...."];
+
+/// How many letters two prompts share at their beginning or end, for one to be the other a little later.
+const ALIKE: usize = 3;
+
 /// What stands before a line that is looked for among earlier ones.
 const SEARCHES: &[&str] = &["(reverse-i-search)`", "(i-search)`", "bck-i-search: "];
 
@@ -327,6 +390,13 @@ fn looks_like_prompt(text: &str) -> bool {
     let ends = trimmed.ends_with(ENDS) || trimmed.ends_with("]:");
     let named = trimmed.starts_with('(') && trimmed.ends_with(')');
     is_apart && (ends || named || trimmed.starts_with(BEGINNINGS))
+}
+
+/// Whether two prompts are one, of which a part changes.
+fn is_alike(one: &str, two: &str) -> bool {
+    let begin = one.chars().zip(two.chars()).take_while(|(a, b)| a == b).count();
+    let end = one.chars().rev().zip(two.chars().rev()).take_while(|(a, b)| a == b).count();
+    begin.max(end) >= ALIKE && end > 0
 }
 
 #[cfg(test)]

@@ -13,12 +13,19 @@ fn check(before: &str, typed: &str, after: &str, expected: &str) {
 /// Prints `before`; types and prints by turns; and wants this to be the output since the last was typed.
 #[track_caller]
 fn check_typed(before: &str, turns: &[(&str, &str)], echo: Echo, expected: &str) {
+    let turns: Vec<_> = turns.iter().map(|(typed, after)| (echo, *typed, *after)).collect();
+    check_echoed(before, &turns, expected);
+}
+
+/// The same, with somebody else who shows what was typed each time.
+#[track_caller]
+fn check_echoed(before: &str, turns: &[(Echo, &str, &str)], expected: &str) {
     let mut screen = Screen::new("40x10".parse().unwrap(), Options::default());
     let mut marks = Marks::default();
     marks.edited();
     screen.feed(before.as_bytes());
-    for (typed, after) in turns {
-        marks.add(Mark::now(&screen, typed.as_bytes(), echo), &screen);
+    for (echo, typed, after) in turns {
+        marks.add(Mark::now(&screen, typed.as_bytes(), *echo), &screen);
         screen.feed(after.as_bytes());
     }
     assert_eq!(marks.find(None).output(&screen).trim_end(), expected);
@@ -51,8 +58,74 @@ fn what_was_typed_too_early_is_echoed_twice_however_it_was_typed() {
     check_typed("", &[("echo hi", "echo hi"), ("\r", again)], Echo::Terminal, "\n$ \nhi");
     // Behind a prompt that looks like nothing, once it is known.
     let (one, two) = ("true\r\nfish folder ", "echo hi\r\nfish folder echo hi\r\nhi\r\n");
-    let turns = [("true\r", one), ("x\r", "x\r\n"), ("echo hi\r", two)];
-    check_typed("fish folder ", &turns, Echo::Terminal, "\nfish folder \nhi");
+    let (ready, early) = (Echo::Program, Echo::Terminal);
+    let turns = [(ready, "true\r", one), (ready, "x\r", "x\r\n"), (early, "echo hi\r", two)];
+    check_echoed("fish folder ", &turns, "\nfish folder \nhi");
+    // With what stands at the right margin, and in another folder.
+    let two = "echo hi\r\nme@host:/b$ echo hi      right\r\nhi\r\n";
+    let turns = [(ready, "cd /b\r", "cd /b\r\n"), (early, "echo hi\r", two)];
+    check_echoed("me@host:/a$ ", &turns, "\nme@host:/b$       right\nhi");
+}
+
+#[test]
+fn an_answer_behind_what_may_end_a_prompt_is_seen() {
+    let (ready, early) = (Echo::Program, Echo::Terminal);
+    for answer in ["item # 42", "cost in $ 42", "-> 42", "# 42", "Age: 42"] {
+        let after = format!("42\r\n{answer}\r\n$ ");
+        let turns = [(ready, "read X; f\r", "read X; f\r\n"), (early, "42\r", &after)];
+        check_echoed("$ ", &turns, &format!("\n{answer}\n$"));
+    }
+    // Who was asked before is asked again.
+    let turns = [
+        (ready, "f\r", "f\r\nName: "),
+        (early, "Al\r", "Al\r\nAge: "),
+        (early, "7\r", "7\r\nName: Al\r\nAge: 7\r\n$ "),
+        (ready, "f\r", "f\r\nName: "),
+        (early, "Bob\r42\r", "Bob\r\n42\r\nAge: Name: Bob\r\nAge: 42\r\n$ "),
+    ];
+    check_echoed("$ ", &turns, "\n\nAge: Name: Bob\nAge: 42\n$");
+}
+
+#[test]
+fn where_nobody_edits_lines_nothing_is_shown_again() {
+    let mut screen = Screen::new("40x10".parse().unwrap(), Options::default());
+    let mut marks = Marks::default();
+    for line in ["Bob", "# Bob"] {
+        marks.add(Mark::now(&screen, format!("{line}\r").as_bytes(), Echo::Terminal), &screen);
+        screen.feed(format!("{line}\r\n{line}\r\n").as_bytes());
+    }
+    assert_eq!(marks.find(None).output(&screen).trim_end(), "\n# Bob");
+}
+
+#[test]
+fn the_further_lines_of_a_block_are_an_echo() {
+    let shown = "def f():\r\n...     \"Z\"\r\n... \r\n>>> ";
+    check_typed(">>> ", &[("def f():\r    \"Z\"\r\r", shown)], Echo::Program, "\n... \n...\n>>>");
+}
+
+#[test]
+fn a_line_that_an_editor_wraps_itself_is_an_echo() {
+    // As fish does it: what is drawn next breaks the line.
+    let typed = format!("true {}ZEBRA", "x".repeat(50));
+    let shown = format!("{typed}\x1b[A\r\r\n\x1b[20C\r\nout\r\n");
+    check_typed("me@host # ", &[(&format!("{typed}\r"), &shown)], Echo::Program, "\nout");
+}
+
+#[test]
+fn who_waits_before_anything_was_typed_does_not_see_what_is() {
+    let mut screen = Screen::new("40x10".parse().unwrap(), Options::default());
+    let mut marks = Marks::default();
+    screen.feed(b"odd prompt ");
+    let (mut wait, mut all) = (marks.find(None), marks.find(Some(Offset(0))));
+    let typed = Mark::now(&screen, b"true Z\r", Echo::Program);
+    for mark in [&mut wait, &mut all] {
+        mark.also_typed(&typed);
+    }
+    marks.add(typed, &screen);
+    wait.learn(&marks);
+    screen.feed(b"true Z\r\nout\r\n");
+    assert_eq!(wait.output(&screen).trim_end(), "odd prompt \nout");
+    assert_eq!(all.output(&screen).trim_end(), "odd prompt true Z\nout");
 }
 
 #[test]

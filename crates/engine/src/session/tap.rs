@@ -125,10 +125,6 @@ impl Session {
         let standings = self.taps.standings.iter().rev();
         let standing = standings.take_while(|it| it.offset >= at).last().copied();
         let standing = standing.unwrap_or_else(|| Standing::now(&self.screen));
-        let mark = Mark::at(standing, bytes, self.keyboard.echo());
-        self.waits.marks().for_each(|it| it.also_typed(&mark));
-        self.marks.add(mark, &self.screen);
-        self.active = tokio::time::Instant::now();
-        self.mark_due = Some(self.active + super::typing::TYPED_REST);
+        self.remember(Mark::at(standing, bytes, self.keyboard.echo()));
     }
 }

@@ -15,7 +15,7 @@ use crate::mark::Mark;
 const MARK: &str = "mark";
 
 /// How long after the last key the holder is told where it was typed: not in the way of an echo.
-pub(super) const TYPED_REST: Duration = Duration::from_millis(200);
+const TYPED_REST: Duration = Duration::from_millis(200);
 
 impl Session {
     pub(super) fn type_in(
@@ -58,12 +58,17 @@ impl Session {
 
     /// Remembers where the session stands before something is typed.
     fn mark(&mut self, bytes: &[u8]) -> Offset {
-        let mark = Mark::now(&self.screen, bytes, self.keyboard.echo());
+        self.remember(Mark::now(&self.screen, bytes, self.keyboard.echo()));
+        self.screen.offset()
+    }
+
+    /// Remembers what was typed, for who waits already and who will.
+    pub(super) fn remember(&mut self, mark: Mark) {
         self.waits.marks().for_each(|it| it.also_typed(&mark));
         self.marks.add(mark, &self.screen);
+        self.waits.marks().for_each(|it| it.learn(&self.marks));
         self.active = Instant::now();
         self.mark_due = Some(self.active + TYPED_REST);
-        self.screen.offset()
     }
 
     /// Has the holder remember where something was typed last, for the next daemon's waits.
