@@ -1,4 +1,4 @@
-//! Private keys in lines of base64, between `-----BEGIN … PRIVATE KEY-----` and its end.
+//! Private keys in lines of base64, between `-----BEGIN … PRIVATE KEY-----` and its end; numbered, or all on one line.
 //!
 //! The two lines stay, so a reader sees what was there; what is between them goes, also if the end
 //! is missing.
@@ -8,7 +8,7 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::scan::{Site, Verdict};
-use super::tail::Tail;
+use super::tail::{Numbered, Tail};
 
 /// How such a block begins.
 pub(super) const BEGIN: &str = "-----BEGIN ";
@@ -77,9 +77,12 @@ pub(super) fn judge(site: &Site<'_>, anchor: Range<usize>) -> Verdict {
 /// What follows the first line, behind headers.
 fn body(site: &Site<'_>, first: usize) -> Verdict {
     let mut start = first;
+    // All on one line, as a shell puts what it is not told to keep in lines.
+    let mut is_flat;
     loop {
-        let rest = &site.text[start..];
-        start += breaks(rest);
+        let blanks = breaks(&site.text[start..]);
+        is_flat = blanks > 0 && site.text[first..start + blanks].bytes().all(|it| it == b' ');
+        start += blanks;
         let rest = &site.text[start..];
         if start - first > HEADERS_MAX || site.is_marker(start) {
             return Verdict::No;
@@ -99,12 +102,15 @@ fn body(site: &Site<'_>, first: usize) -> Verdict {
             None if name <= HEADER_MAX => {
                 let is_secret = !rest.contains('-');
                 let range = start..site.text.len();
-                return Verdict::Open { range, tail: Tail::Block, is_secret, is_telling: false };
+                let tail =
+                    if is_flat { Tail::Flat(name) } else { Tail::Block(Numbered::default()) };
+                return Verdict::Open { range, tail, is_secret, is_telling: false };
             }
             _ => break,
         }
     }
-    let (length, tail) = Tail::Block.consume(&site.text.as_bytes()[start..], &[]);
+    let tail = if is_flat { Tail::Flat(0) } else { Tail::Block(Numbered::LINE) };
+    let (length, tail) = tail.consume(&site.text.as_bytes()[start..], &[]);
     match length {
         0 => Verdict::No,
         _ => Verdict::Secret { range: start..start + length, tail },

@@ -49,8 +49,10 @@ pub(super) enum Tail {
     While(Class),
     /// All up to the closing quote.
     Quoted(Quote),
-    /// Lines of base64, up to anything else.
-    Block,
+    /// Lines of base64, up to anything else. Each may have its number before it.
+    Block(Numbered),
+    /// Words of base64 on one line, up to anything else; with how many letters there were so far.
+    Flat(usize),
     /// The rest of a caller's literal, from this byte of it on.
     Literal { index: usize, from: usize },
 }
@@ -74,7 +76,8 @@ impl Tail {
                 (end.unwrap_or(text.len()), end.is_none().then_some(self))
             }
             Tail::Quoted(quote) => quote.consume(text),
-            Tail::Block => consume_block(text),
+            Tail::Block(numbered) => consume_block(text, numbered),
+            Tail::Flat(seen) => consume_flat(text, seen),
             Tail::Literal { index, from } => {
                 let rest = literals.get(index).map_or(&[][..], |it| &it.as_bytes()[from..]);
                 let same = rest.iter().zip(text).take_while(|(one, other)| one == other).count();
@@ -114,15 +117,64 @@ impl Quote {
 /// How much white space may be between two lines of a key: an indentation.
 const INDENT_MAX: usize = 64;
 
-fn consume_block(text: &[u8]) -> (usize, Option<Tail>) {
+/// The longest number of a line, as `cat -n` and `grep -n` put it before.
+const NUMBER_MAX: u8 = 6;
+
+/// How many letters the first word of a key on one line has at least: no word of a sentence has so many.
+const FLAT_MIN: usize = 16;
+
+/// How many digits a line of a key has so far, if it has nothing else and they may be its number.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Numbered(Option<u8>);
+
+impl Numbered {
+    /// At the beginning of a line.
+    pub(super) const LINE: Numbered = Numbered(Some(0));
+
+    fn digits(self) -> u8 {
+        self.0.unwrap_or(0)
+    }
+
+    /// These come next in the line.
+    fn with(self, body: &[u8]) -> Numbered {
+        let count = body.iter().all(u8::is_ascii_digit).then(|| u8::try_from(body.len()).ok());
+        let digits = self.0.zip(count.flatten()).and_then(|(some, more)| some.checked_add(more));
+        Numbered(digits.filter(|digits| *digits <= NUMBER_MAX))
+    }
+}
+
+fn consume_block(text: &[u8], mut numbered: Numbered) -> (usize, Option<Tail>) {
     let mut end = 0;
     loop {
-        end += text[end..].iter().take_while(|byte| is_body(**byte)).count();
-        let blank = text[end..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let body = text[end..].iter().take_while(|byte| is_body(**byte)).count();
+        numbered = numbered.with(&text[end..end + body]);
+        end += body;
+        let is_number = numbered.digits() > 0;
+        let is_blank =
+            |byte: &&u8| byte.is_ascii_whitespace() || (is_number && matches!(byte, b':' | b'|'));
+        let blank = text[end..].iter().take_while(is_blank).count();
         let has_break = text[end..end + blank].contains(&b'\n');
+        let goes_on = has_break || (is_number && blank > 0);
         match text.get(end + blank) {
-            None if blank <= INDENT_MAX => return (end, Some(Tail::Block)),
-            Some(byte) if is_body(*byte) && has_break && blank <= INDENT_MAX => end += blank,
+            None if blank <= INDENT_MAX => return (end, Some(Tail::Block(numbered))),
+            Some(byte) if is_body(*byte) && goes_on && blank <= INDENT_MAX => {
+                end += blank;
+                numbered = if has_break { Numbered::LINE } else { Numbered::default() };
+            }
+            _ => return (end, None),
+        }
+    }
+}
+
+fn consume_flat(text: &[u8], mut seen: usize) -> (usize, Option<Tail>) {
+    let mut end = 0;
+    loop {
+        let body = text[end..].iter().take_while(|byte| is_body(**byte)).count();
+        (end, seen) = (end + body, seen + body);
+        let blank = text[end..].iter().take_while(|byte| **byte == b' ').count();
+        match text.get(end + blank) {
+            None if blank <= INDENT_MAX => return (end, Some(Tail::Flat(seen))),
+            Some(byte) if is_body(*byte) && seen >= FLAT_MIN && blank <= INDENT_MAX => end += blank,
             _ => return (end, None),
         }
     }

@@ -122,6 +122,9 @@ pub(super) const SECRETS: &[&str] = &[
     "-----BEGIN PRIVATE KEY-----\r\n  «MIIE\r\n  abc=»\r\n  -----END PRIVATE KEY-----",
     "-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES,00\n\n«MIIE»\n-----END",
     "-----BEGIN OPENSSH PRIVATE KEY-----\n«b3BlbnNzaC1rZXk\nabc»\n$ ls -l",
+    "-----BEGIN RSA PRIVATE KEY----- «MIIEowIBAAKCAQEA abc+/ def=» -----END RSA PRIVATE KEY-----\n$ ls",
+    "     1\t-----BEGIN EC PRIVATE KEY-----\n     «2\tMIIEowIBAAKC\n     3\tabc=\n     4»\t-----END EC PRIVATE KEY-----",
+    "a.pem:7:-----BEGIN PRIVATE KEY-----\n«8:MIIEowIBAAKCAQEA\n9:abc=\n10»:-----END PRIVATE KEY-----",
     "\"-----BEGIN PRIVATE KEY-----\\n«MIIE\\nabc=\\n»-----END PRIVATE KEY-----\\n\"",
 ];
 
