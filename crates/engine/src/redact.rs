@@ -48,7 +48,12 @@ impl Redaction {
     ///
     /// The place must be between two letters.
     pub fn apply_from<'t>(&self, text: &'t str, from: usize) -> Cow<'t, str> {
-        let mut pieces = self.pieces(text);
+        self.apply_within(text, from, None)
+    }
+
+    /// The same of a text that may be from a screen with so many columns.
+    fn apply_within<'t>(&self, text: &'t str, from: usize, cols: Option<u16>) -> Cow<'t, str> {
+        let mut pieces = self.pieces(text, cols);
         pieces.retain(|piece| piece.range.end > from);
         if pieces.is_empty() {
             return Cow::Borrowed(&text[from..]);
@@ -60,15 +65,24 @@ impl Redaction {
     ///
     /// A secret that is interrupted by escape sequences is more than one span.
     pub fn spans(&self, text: &str) -> Vec<Range<usize>> {
-        self.pieces(text).into_iter().map(|piece| piece.range).collect()
+        self.pieces(text, None).into_iter().map(|piece| piece.range).collect()
     }
 
-    fn pieces(&self, text: &str) -> Vec<Piece> {
+    /// The same of the text of a screen with so many columns, where a row that is full may go on in the next.
+    pub fn spans_of_screen(&self, text: &str, cols: u16) -> Vec<Range<usize>> {
+        self.pieces(text, Some(cols)).into_iter().map(|piece| piece.range).collect()
+    }
+
+    fn pieces(&self, text: &str, cols: Option<u16>) -> Vec<Piece> {
         let lanes = Lanes::split(text, Start::default());
         let mut pieces = Vec::new();
         for (index, lane) in lanes.all().into_iter().filter(|(_, lane)| !lane.text.is_empty()) {
             let site = Site::new(&lane.text, None, false, self);
             pieces_of(lane, index, &Scan::of(&site, &[]), &mut pieces);
+        }
+        if let Some(lane) = cols.and_then(|cols| lanes.text.unbroken(cols.into())) {
+            let site = Site::new(&lane.text, None, false, self);
+            pieces_of(&lane, 0, &Scan::of(&site, &[]), &mut pieces);
         }
         sort(&mut pieces);
         pieces

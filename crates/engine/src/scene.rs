@@ -102,7 +102,7 @@ impl<'a> Scene<'a> {
     pub fn excerpt(self) -> &'a Excerpt {
         self.texts.contents.get_or_init(|| {
             let (text, from) = self.screen.contents_in_context(ABOVE, part_of_block());
-            Excerpt::new(text, from)
+            Excerpt::of_screen(text, from, self.screen.size().cols())
         })
     }
 

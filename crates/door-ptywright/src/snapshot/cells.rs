@@ -51,7 +51,7 @@ impl Hidden {
             }
         }
         let mut hidden = Hidden::default();
-        for span in policy.spans(&text) {
+        for span in policy.spans_of_screen(&text, snapshot.size().cols()) {
             let Range { start, end } = span;
             let first = places.partition_point(|place| place.0 < start);
             let inside = places[first..].iter().take_while(|place| place.0 < end);

@@ -11,6 +11,8 @@ use super::Redaction;
 pub struct Excerpt {
     whole: Arc<str>,
     from: usize,
+    /// How many columns it has, if it is from a screen: a row that is full may go on in the next.
+    cols: Option<u16>,
 }
 
 impl Excerpt {
@@ -19,7 +21,13 @@ impl Excerpt {
     pub fn new(whole: impl Into<Arc<str>>, from: usize) -> Excerpt {
         let whole = whole.into();
         let from = whole.floor_char_boundary(from);
-        Excerpt { whole, from }
+        Excerpt { whole, from, cols: None }
+    }
+
+    /// The same of a screen with so many columns.
+    #[must_use]
+    pub fn of_screen(whole: impl Into<Arc<str>>, from: usize, cols: u16) -> Excerpt {
+        Excerpt { cols: Some(cols), ..Excerpt::new(whole, from) }
     }
 
     /// The text, secrets and all.
@@ -37,7 +45,11 @@ impl Excerpt {
     /// What it takes to have it again, if somebody else has it as well.
     pub(crate) fn fade(&self) -> Option<Faded> {
         let shared = Arc::strong_count(&self.whole) > 1;
-        shared.then(|| Faded { whole: Arc::downgrade(&self.whole), from: self.from })
+        shared.then(|| Faded {
+            whole: Arc::downgrade(&self.whole),
+            from: self.from,
+            cols: self.cols,
+        })
     }
 
     /// The text without what came before it.
@@ -50,7 +62,7 @@ impl Excerpt {
     #[must_use]
     pub fn shown(&self, policy: Option<&Redaction>) -> Cow<'_, str> {
         match policy {
-            Some(policy) => policy.apply_from(&self.whole, self.from),
+            Some(policy) => policy.apply_within(&self.whole, self.from, self.cols),
             None => Cow::Borrowed(self.text()),
         }
     }
@@ -61,10 +73,11 @@ impl Excerpt {
 pub(crate) struct Faded {
     whole: Weak<str>,
     from: usize,
+    cols: Option<u16>,
 }
 
 impl Faded {
     pub(crate) fn again(&self) -> Option<Excerpt> {
-        Some(Excerpt { whole: self.whole.upgrade()?, from: self.from })
+        Some(Excerpt { whole: self.whole.upgrade()?, from: self.from, cols: self.cols })
     }
 }

@@ -325,6 +325,24 @@ impl Lane<'_> {
         if cuts.is_empty() { Lane::default() } else { self.without(&cuts) }
     }
 
+    /// The lane of a screen without the ends of rows that are full: a program that went up to one and left it again
+    /// broke the line there, and what it wrote goes on all the same. Nothing, if no row is.
+    pub(super) fn unbroken(&self, cols: usize) -> Option<Lane<'static>> {
+        let mut cuts = Vec::new();
+        let mut at = 0;
+        for line in self.text.split_inclusive('\n') {
+            at += line.len();
+            let Some(line) = line.strip_suffix('\n') else { break };
+            let letters = line.chars().count();
+            let wide = line.chars().filter(|letter| !letter.is_ascii()).count();
+            if (letters..=letters + wide).any(|cells| cells > 0 && cells % cols == 0) {
+                cuts.push(at - 1..at);
+            }
+        }
+        (!cuts.is_empty()).then(|| self.without(&cuts))
+    }
+
+    /// Without some stretches.
     fn without<'u>(&self, cuts: &[Range<usize>]) -> Lane<'u> {
         let mut lane = Lane::default();
         let mut at = 0;

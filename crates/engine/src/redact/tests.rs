@@ -390,3 +390,22 @@ fn long_texts_take_linear_time() {
         assert!(took < Duration::from_secs(30), "{took:?}");
     }
 }
+
+#[test]
+fn a_secret_goes_on_in_the_next_row_of_a_screen_where_the_line_was_broken() {
+    let token = "ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1BcD4FgH7J";
+    let line = format!("$ XX ^Cport GITHUB_TOKEN={token}");
+    let (one, rest) = line.split_at(30);
+    let (two, three) = rest.split_at(30.min(rest.len()));
+    let screen = format!("{one}\n{two}{three}\n$ ls\n");
+    let shown =
+        Excerpt::of_screen(screen.as_str(), 0, 30).shown(Some(Redaction::standard())).into_owned();
+    assert_eq!(shown, "$ XX ^Cport GITHUB_TOKEN=[REDACTED]\n\n$ ls\n");
+    let cut = Excerpt::of_screen("0123456789 ghp_Ab3d\nEf6hIj9lMn2pQr5tUv8xYz1BcD4FgH7J\n", 0, 19);
+    assert!(!cut.shown(Some(Redaction::standard())).contains("9lMn2p"), "{cut:?}");
+    let last = Excerpt::of_screen("token=abcdef1", 0, 13);
+    assert_eq!(last.shown(Some(Redaction::standard())), "token=[REDACTED]");
+    // A row that is not full ends what is in it.
+    let shown = Excerpt::of_screen("token=abcdef123\nnext\n", 0, 30);
+    assert_eq!(shown.shown(Some(Redaction::standard())), "token=[REDACTED]\nnext\n");
+}
