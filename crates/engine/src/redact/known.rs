@@ -41,7 +41,13 @@ pub(super) const KINDS: &[Kind] = &[
     kind("xoxp-", Class::Dashed, 10),
     kind("xoxr-", Class::Dashed, 10),
     kind("xoxs-", Class::Dashed, 10),
+    kind("xapp-", Class::Dashed, 10),
     kind("AIza", Class::Dashed, 30),
+    kind("hvs.", Class::Dashed, 16),
+    kind("dop_v1_", Class::Word, 30),
+    kind("dckr_pat_", Class::Dashed, 16),
+    kind("pypi-AgE", Class::Dashed, 30),
+    kind("SG.", Class::Dotted, 30),
 ];
 
 /// How a JSON web token begins: `{"` in base64.
