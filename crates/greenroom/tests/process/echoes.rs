@@ -176,3 +176,36 @@ fn a_very_long_line_is_no_answer() {
         edit(argv, &[(&long, "END; echo")], &["END;", "xxx"]);
     }
 }
+
+#[test]
+fn an_answer_behind_what_may_end_a_prompt_is_heard() {
+    for argv in SHELLS {
+        let home = home();
+        let _daemon = home.start();
+        let mut connection = shell(&home, argv);
+        for (said, wanted) in [("item # $go", "item # 42"), ("-> $go", "-> 42"), ("# $go", "# 42")]
+        {
+            send(&mut connection, &format!("read go; echo \"{said}\"; echo ''"));
+            // The answer is typed while nothing else is in its row.
+            let reads = json!({"idle": 50});
+            assert!(wait(&mut connection, &reads, 25_000));
+            send(&mut connection, "42");
+            assert!(wait(&mut connection, &json!({"text": wanted}), 25_000), "{argv:?}: {wanted}");
+        }
+    }
+}
+
+#[test]
+fn a_part_of_a_line_and_one_beside_a_right_prompt_are_no_answers() {
+    let home = home();
+    let _daemon = home.start();
+    let mut connection = shell(&home, &["zsh", "-f"]);
+    send(&mut connection, "RPS1=RIGHT");
+    send(&mut connection, "sleep 0.3");
+    send(&mut connection, "true ZEBRA");
+    assert!(!wait(&mut connection, &json!({"text": "ZEBRA"}), 2 * NOTHING_MS + 300));
+    let size = json!({"sessionId": "shell", "cols": 40, "rows": 6});
+    call(&mut connection, "session.resize", size);
+    send(&mut connection, &format!("true {}ZEBRA", "x".repeat(400)));
+    assert!(!wait(&mut connection, &json!({"text": "ZEBRA"}), 2 * NOTHING_MS));
+}
