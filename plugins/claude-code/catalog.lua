@@ -16,9 +16,9 @@ end
 
 local INTENTS = {
   entry("send_prompt", "Pastes the prompt and presses Enter; begins a turn", PROMPT),
-  entry("approve", "Accepts the open permission or plan dialog", ON_DIALOG),
-  entry("deny", "Dismisses the open dialog with Escape", ON_DIALOG),
-  entry("choose_option", "Picks an option of the open dialog by its number or its label", object({
+  entry("approve", "Accepts the open dialog; goes on from check boxes", ON_DIALOG),
+  entry("deny", "Dismisses the open dialog or screen with Escape", ON_DIALOG),
+  entry("choose_option", "Picks an option of the open dialog by its number or its label, or goes on from check boxes by the name of their button", object({
     index = { type = "integer", minimum = 1 },
     option = { type = "string", description = "a number or a label" },
     dialog_id = DIALOG_ID,
@@ -58,7 +58,7 @@ local STATES = {
   { name = "waiting_for_enter_plan_mode", description = "Claude asks to enter plan mode" },
   { name = "waiting_for_plan_approval", description = "A plan waits for approval" },
   { name = "waiting_for_permission", description = "A tool waits for permission" },
-  { name = "waiting_for_external_editor", description = "The prompt is open in an editor" },
+  { name = "waiting_for_external_editor", description = "An editor that Claude Code started has the screen" },
   { name = "usage_screen", description = "The usage screen is open" },
   { name = "local_ui_screen", description = "Settings, help or another screen of its own is open" },
   { name = "waiting_for_user_input", description = "The composer waits, or a question is open" },

@@ -10,11 +10,16 @@ local turns = require("turn")
 
 -- The dialog of the last screen, for the intents that answer it. Each adapter has its own Lua, so
 -- this is never somebody else's dialog.
-local seen = { dialog = nil, asks = nil, composer = "absent", conversation = nil, submitted = nil }
+-- `answered` is the dialog that an intent answered, with the screen it was on; `of_its_own` whether the last
+-- prompt was a command of Claude Code's own, where that is known.
+local seen = { dialog = nil, asks = nil, composer = "absent", conversation = nil, submitted = nil, answered = nil, of_its_own = nil }
 
 -- A turn that ended looks the same after as before, if the next one went by between two looks.
 -- Behind so long a quiet the screen is believed as it is.
 local BELIEVED_MS = 5000
+
+-- A dialog that was answered is still shown until Claude Code comes to it. If it is for so long, the key was lost.
+local ANSWERED_MS = 3000
 
 local DIALOG_STATES = {
   login = { "waiting_for_login", 0.86, "login / sign-in dialog detected" },
@@ -81,18 +86,34 @@ local function usage_of(lines)
   return usage
 end
 
--- An editor that Claude Code started has the whole screen, with the file it was given at its foot.
+-- The last row of vi: its mode, the file it opened, or where the cursor is.
+local VI = { "^%-%- ?%u[%u ]+%-%-", '^"[^"]+".* %d+L, %d+[BC]', '^"[^"]+" %[New', "%s%d+,%d+%S*%s+All$",
+  "%s%d+,%d+%S*%s+Top$", "%s%d+,%d+%S*%s+Bot$", "%s%d+,%d+%S*%s+%d+%%$" }
+
+-- An editor that Claude Code started has the whole screen, and nothing of Claude Code's frame is left.
 local function is_editor(view)
-  if view.composer then
+  local rows = view.rows
+  if view.composer or #rows == 0 then
     return false
   end
-  local rows = view.rows
   for i = math.max(1, #rows - 2), #rows do
     if rows[i]:find("claude%-prompt%-[%w%-]+%.md") or text.has(rows[i], "Save and close editor to continue") then
       return true
     end
+    -- The two rows of nano that name its keys.
+    if text.starts(rows[i], "^G ") and text.has(rows[i], " ^O ") then
+      return true
+    end
   end
-  return false
+  local last = rows[#rows]
+  for _, pattern in ipairs(VI) do
+    if last:find(pattern) then
+      return true
+    end
+  end
+  -- Rows behind the end of the file, and under them a command or nothing.
+  local under = last == "~" and #rows or #rows - 1
+  return under > 2 and rows[under] == "~" and rows[under - 1] == "~" and (last == "~" or text.starts(last, ":"))
 end
 
 -- Work goes on: Claude Code says how to stop it under the composer, or its star turns above.
@@ -192,13 +213,13 @@ local function of_dialog(answer, dialog, input, stable)
   answer:add(dialog.metadata)
   if dialog.kind == "usage" then
     answer:add({ usage = usage_of(dialog.lines) })
-    if input.last_intent == "prompt_submitted" and stable then
+    if input.last_intent == "prompt_submitted" and seen.of_its_own ~= false and stable then
       return answer:as("completed_turn", 0.86, "stable usage screen detected")
     end
     return answer:as("usage_screen", 0.74, "usage screen detected")
   end
   if dialog.kind == "local_ui" then
-    return answer:as("local_ui_screen", 0.68, "local UI screen detected")
+    return answer:as("local_ui_screen", dialog.unknown and 0.5 or 0.68, "local UI screen detected")
   end
   answer:add({ dialog_id = dialog.id, options = dialog.options })
   return answer:as(table.unpack(DIALOG_STATES[dialog.kind]))
@@ -254,8 +275,9 @@ local function of_composer(answer, view, turn, input, stable, begun)
     return answer:as("thinking", 0.6, "turn in flight; no accepted completion marker on screen")
   end
   local ended = turn.done or turn.stopped
-  -- With the duration of turns switched off an answer and a quiet, idle screen are all there is.
-  if not ended and not (stable and turn.answered and is_idle(view)) then
+  -- With the duration of turns switched off an answer and a quiet, idle screen are all there is; of some commands
+  -- of Claude Code's own not even an answer.
+  if not ended and not (stable and (turn.answered or turn.command) and is_idle(view)) then
     show_turn(answer, turn, input, false)
     answer:maybe("completed_turn", 0.3)
     return answer:as("thinking", 0.6, "turn in flight; no accepted completion marker on screen")
@@ -278,37 +300,63 @@ local function blank(answer, last_intent)
   return answer:as(state, 0.35, "no screen evidence yet")
 end
 
--- The state in which Enter would answer something, if it is one.
+-- The state in which what is typed is no prompt, if it is one: something else has the place of the composer.
 local function asks_for(editor, dialog)
   if editor then
     return "waiting_for_external_editor"
   end
   -- Where a code is to be pasted there is nothing to choose, and text is what is asked for.
-  if dialog and DIALOG_STATES[dialog.kind] and (dialog.kind ~= "login" or #(dialog.options or {}) > 0) then
-    return DIALOG_STATES[dialog.kind][1]
+  if not dialog or dialog.kind == "login" and #(dialog.options or {}) == 0 then
+    return nil
   end
+  if dialog.kind == "usage" then
+    return "usage_screen"
+  end
+  return dialog.kind == "local_ui" and "local_ui_screen" or DIALOG_STATES[dialog.kind][1]
 end
 
--- The same of any screen; what was seen before stays.
+-- Whether a dialog is the one that was answered, and Claude Code has not come to it yet.
+local function is_answered(dialog, input)
+  local answered = seen.answered
+  if not answered then
+    return false
+  end
+  local waited = answered.clock_ms and input.clock_ms and input.clock_ms - answered.clock_ms
+  if not dialog or dialog.id ~= answered.id or input.screen ~= answered.screen or not waited or waited >= ANSWERED_MS then
+    seen.answered = nil
+    return false
+  end
+  return true
+end
+
+-- The same of any screen; what was seen before stays, but for the conversation a prompt is sent into: behind a
+-- screen that was left for it, that is to be seen only now.
 local function asks(input)
   local view = layout.read(input.screen or "")
   local editor = is_editor(view)
-  return asks_for(editor, not editor and dialogs.read(view) or nil)
+  local state = asks_for(editor, not editor and dialogs.read(view) or nil)
+  if seen.leaves and not state and view.composer then
+    seen.submitted, seen.leaves = conversation_of(view), false
+  end
+  return state
 end
 
 local function decide(answer, view, input)
   local threshold = input.completed_turn_stable_ms or 300
   local stable = input.stable_ms ~= nil and input.stable_ms >= threshold
-  seen.dialog, seen.asks = nil, nil
+  seen.dialog, seen.asks, seen.for_reading = nil, nil, false
   if #view.rows == 0 then
+    seen.answered = nil
     return blank(answer, input.last_intent)
   end
   local editor = is_editor(view)
   local dialog = not editor and dialogs.read(view) or nil
   local turn = turns.read(view.rows, view.above)
   local active = not dialog and not editor and is_active(view, turn)
-  seen.dialog = dialog and dialog.id and dialog or nil
+  local answered = is_answered(dialog, input)
+  seen.dialog = dialog and dialog.id and not answered and dialog or nil
   seen.asks = asks_for(editor, dialog)
+  seen.for_reading = dialog and dialog.for_reading or false
   local begun = not not_begun(view, active, input)
 
   if input.last_intent == "cancelling" then
@@ -319,6 +367,9 @@ local function decide(answer, view, input)
   end
   if editor then
     return answer:as("waiting_for_external_editor", 0.78, "external editor active")
+  end
+  if answered then
+    return answer:as("thinking", 0.6, "dialog answered; the screen has not changed yet")
   end
   if dialog then
     if IN_TURN[dialog.kind] then
@@ -354,6 +405,7 @@ local function classify(input)
   local view = layout.read(input.screen or "")
   seen.dialog = nil
   seen.composer = view.composer and view.composer.state or "absent"
+  seen.screen, seen.clock_ms = input.screen, input.clock_ms
   seen.conversation = view.composer and conversation_of(view) or nil
   seen.composer_rows = view.composer and view.composer.bottom - view.composer.top - 1 or 0
   local answer = setmetatable({

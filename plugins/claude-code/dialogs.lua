@@ -66,6 +66,16 @@ local function new_option(number, label, selected, row)
   return option
 end
 
+-- Under check boxes stands the button to go on, without a number. Gives its name and whether it is selected.
+local function button_of(row)
+  local body = text.trim(row)
+  local selected = text.starts(body, SELECTOR)
+  body = selected and text.trim(body:sub(#SELECTOR + 1)) or body
+  if body == "Next" or body == "Submit" then
+    return body, selected
+  end
+end
+
 -- The last numbered list with a selected row; a list quoted in a command stands above it.
 -- Also gives the row it begins at and the row it ends at.
 local function options_of(lines)
@@ -75,7 +85,15 @@ local function options_of(lines)
     if number == 1 then
       list = { first = i, last = i, options = {}, selected = false }
     end
-    if number and list and number == #list.options + 1 then
+    local button, on = nil, nil
+    if list and list.last == i - 1 and list.options[1] and list.options[1].checked ~= nil then
+      button, on = button_of(row)
+    end
+    if button then
+      list.button, list.last = button, i
+      list.selected = list.selected or on
+      best = list.selected and list or best
+    elseif number and list and number == #list.options + 1 then
       list.options[number] = new_option(number, label, selected)
       list.last = i
       list.selected = list.selected or selected
@@ -87,10 +105,7 @@ local function options_of(lines)
       local option = list.options[#list.options]
       local more = text.trim(row)
       list.last = i
-      -- Under check boxes there is also the button to go on.
-      if not (option.checked ~= nil and (more == "Next" or more == "Submit")) then
-        option.description = option.description and (option.description .. " " .. more) or more
-      end
+      option.description = option.description and (option.description .. " " .. more) or more
     end
   end
   return best
@@ -229,17 +244,40 @@ local function plan(lines, list)
   })
 end
 
-local function question(lines, list)
-  local asked = question_above(lines, list.first)
-  local header
+-- The headers of questions with check boxes, by what they ask, from before a box was checked: then the header is
+-- as that of a question that was answered, and of several it is not to be seen which is shown.
+local headers = {}
+
+local function header_of(lines, list, asked, multiple)
+  local open, all = nil, {}
   for i = 1, list.first - 1 do
     -- Of several questions the first without an answer is the one that is shown.
-    header = header or lines[i]:match("☐%s+(.-)%s%s") or lines[i]:match("☐%s+(.+)$")
+    open = open or lines[i]:match("☐%s+(.-)%s%s") or lines[i]:match("☐%s+(.+)$")
+    for header in (lines[i] .. "  "):gmatch("☒%s+(.-)%s%s") do
+      all[#all + 1] = header
+    end
   end
+  if not multiple then
+    return open
+  end
+  for _, option in ipairs(list.options) do
+    if option.checked then
+      return headers.of == asked and headers.header or not open and #all == 1 and all[1] or nil
+    end
+  end
+  headers = { of = asked, header = open }
+  return open
+end
+
+local function question(lines, list)
+  local asked = question_above(lines, list.first)
   local multiple = list.options[1].checked ~= nil
-  return plain("question", "question", "question:" .. asked, list, {
-    question = { text = asked, header = header, multiple = multiple },
+  local header = header_of(lines, list, asked, multiple)
+  local found = plain("question", "question", "question:" .. asked, list, {
+    question = { text = asked, header = header, multiple = multiple, button = list.button },
   })
+  found.button = list.button
+  return found
 end
 
 local function folder_of(lines)
@@ -265,7 +303,7 @@ local function is_local_screen(lines)
   for i = math.max(1, #lines - 1), #lines do
     local row = lines[i]:lower()
     local leaves = row:find("esc to %a") and not row:find("esc to interrupt")
-    if leaves or row:find("ctrl%+o to toggle") then
+    if leaves or row:find("ctrl%+o to toggle") or row:find("^%s*enter to close$") then
       return true
     end
   end
@@ -292,6 +330,11 @@ local function of_title(view, lines, list, title)
   if title == "Ready to code?" or title == "Exit plan mode?" or view.inner_rule and has_row(lines, "has written up a plan") then
     return plan(lines, list)
   end
+end
+
+-- A screen that is only for reading offers one thing at its foot, to leave it; there Escape does nothing else.
+local function is_for_reading(lines)
+  return text.trim(lines[#lines]):lower() == "esc to cancel"
 end
 
 -- A yes and a no, or the keys for them in brackets: then somebody asks for leave.
@@ -323,9 +366,10 @@ function dialogs.read(view)
   elseif list and asks_for_leave(list) then
     found = permission(lines, list, title, title_row)
   elseif has_row(lines, "Total cost:") then
-    found = { kind = "usage", metadata = {}, lines = lines }
+    found = { kind = "usage", metadata = {}, lines = lines, for_reading = is_for_reading(lines) }
   elseif is_local_screen(lines) then
-    found = { kind = "local_ui", metadata = { screen = title:match("^(.-)%s%s") or title }, options = list and list.options }
+    found = { kind = "local_ui", metadata = { screen = title:match("^(.-)%s%s") or title }, options = list and list.options,
+      for_reading = not list and is_for_reading(lines) }
   else
     for i = math.max(1, #lines - 6), #lines do
       local asks = lines[i]:find("^%s*Do you want to .*%?$")
@@ -336,6 +380,11 @@ function dialogs.read(view)
         })
       end
     end
+  end
+  if not found and (list or view.framed and not view.half_drawn and title ~= "") and not has_row(lines, "esc to interrupt") then
+    -- Whatever it is, it has the place of the composer.
+    found = { kind = "local_ui", metadata = { screen = title:match("^(.-)%s%s") or title }, options = list and list.options,
+      unknown = true }
   end
   if found then
     found.framed = view.framed

@@ -35,21 +35,49 @@ local function check_dialog(params)
     return
   end
   local shown = seen.dialog and seen.dialog.id
+  if seen.answered and id == seen.answered.id then
+    error("stale_dialog: `" .. id .. "` was answered already, nothing was typed", 0)
+  end
   if id ~= shown then
     local now = shown and ("the screen shows `" .. shown .. "`") or "no dialog is open"
     error("stale_dialog: `" .. id .. "` is not open, " .. now, 0)
   end
 end
 
--- A dialog takes the Enter behind a prompt for its answer, most often a yes.
-local function check_composer()
-  if seen.asks then
-    error("dialog_open: the state is `" .. seen.asks .. "`, nothing was typed; answer the dialog first", 0)
+-- A dialog takes the Enter behind a prompt for its answer, most often a yes; another screen searches for it, or opens
+-- an editor. One that is only for reading is left: the host sees to it that the composer is back before it types on.
+local function to_composer(actions)
+  if seen.asks and seen.for_reading then
+    actions[#actions + 1] = action.key("escape")
+  elseif seen.asks then
+    error("dialog_open: the state is `" .. seen.asks .. "`, nothing was typed; answer or leave it first", 0)
+  end
+  return actions
+end
+
+-- Until Claude Code has come to it a dialog is not answered again, nor told as open.
+local function answer(plan)
+  if seen.dialog and seen.clock_ms then
+    seen.answered = { id = seen.dialog.id, screen = seen.screen, clock_ms = seen.clock_ms }
+  end
+  return plan
+end
+
+-- With the composer in its place Enter would submit what stands there, and Escape end the turn.
+local function check_place()
+  if seen.answered then
+    error("no_dialog: the dialog that is shown was answered already, nothing was typed", 0)
+  end
+  if seen.composer ~= "absent" or seen.asks == "waiting_for_external_editor" then
+    error("no_dialog: no dialog is open, nothing was typed", 0)
   end
 end
 
 -- Without the dialog its number would be typed into the composer, and submitted as a prompt.
 local function check_open(kind)
+  if seen.answered then
+    check_place()
+  end
   if not seen.dialog or (kind and seen.dialog.kind ~= kind) then
     error("no_dialog: no " .. (kind and kind .. " " or "") .. "dialog is open, nothing was typed", 0)
   end
@@ -95,11 +123,11 @@ function intents.send_prompt(params)
   if text.trim(prompt) == "" then
     return { actions = {}, last_intent = "" }
   end
-  check_composer()
-  local actions = {}
+  local actions = to_composer({})
   clear_composer(actions)
+  seen.of_its_own = text.starts(text.trim(prompt), "/")
   -- While the conversation stays like this the turn has not begun.
-  seen.submitted = seen.conversation
+  seen.submitted, seen.leaves = seen.conversation, seen.asks ~= nil
   actions[#actions + 1] = action.mark_transcript("turn_start")
   actions[#actions + 1] = action.bracketed_paste(safe_prompt(prompt))
   actions[#actions + 1] = action.key("enter")
@@ -111,8 +139,10 @@ function intents.steer(params)
   if text.trim(prompt) == "" then
     error("invalid_params: `prompt` is empty", 0)
   end
-  check_composer()
-  return { actions = { action.bracketed_paste(safe_prompt(prompt)), action.key("enter") } }
+  local actions = to_composer({})
+  actions[#actions + 1] = action.bracketed_paste(safe_prompt(prompt))
+  actions[#actions + 1] = action.key("enter")
+  return { actions = actions }
 end
 
 -- The number of the option that says yes, unless it is the one Enter would take anyway.
@@ -129,36 +159,50 @@ local function yes_elsewhere()
   return yes
 end
 
+-- Goes on from check boxes to the next question, or to the last look at all answers. Enter would check or clear
+-- the box that is highlighted, and the button has no number.
+local function go_on()
+  return { actions = { action.key("tab") } }
+end
+
 function intents.approve(params)
   check_dialog(params)
+  check_place()
+  if seen.dialog and seen.dialog.button then
+    return answer(go_on())
+  end
   local number = yes_elsewhere()
   if number then
-    return number_keys(number)
+    return answer(number_keys(number))
   end
-  return { actions = { action.key("enter") } }
+  return answer({ actions = { action.key("enter") } })
 end
 
 function intents.deny(params)
   check_dialog(params)
-  return { actions = { action.key("escape") } }
+  check_place()
+  return answer({ actions = { action.key("escape") } })
 end
 
 function intents.approve_trust(params)
   check_dialog(params)
   check_open("trust")
-  return number_keys(1)
+  return answer(number_keys(1))
 end
 
 function intents.deny_trust(params)
   check_dialog(params)
   check_open("trust")
-  return number_keys(2)
+  return answer(number_keys(2))
 end
 
 local function labels(options)
   local names = {}
   for i, option in ipairs(options) do
     names[i] = "`" .. option.label .. "`"
+  end
+  if seen.dialog and seen.dialog.button then
+    names[#names + 1] = "`" .. seen.dialog.button .. "`"
   end
   return #names > 0 and table.concat(names, ", ") or "none"
 end
@@ -203,7 +247,15 @@ function intents.choose_option(params)
     error("invalid_params: `index` or `option` is required", 0)
   end
   check_open()
-  return number_keys(pick(wish, seen.dialog and seen.dialog.options or {}))
+  local button = seen.dialog and seen.dialog.button
+  if button and type(wish) == "string" and wish:lower() == button:lower() then
+    return answer(go_on())
+  end
+  local options = seen.dialog and seen.dialog.options or {}
+  local number = pick(wish, options)
+  -- A box that is checked answers nothing yet: several may be, one right behind the other.
+  local checks = options[number] and options[number].checked ~= nil
+  return checks and number_keys(number) or answer(number_keys(number))
 end
 
 function intents.cancel()
@@ -277,11 +329,11 @@ function intents.slash_command(params)
   if not text.starts(command, "/") then
     command = "/" .. command
   end
-  check_composer()
-  local actions = {}
+  local actions = to_composer({})
   if params.dismiss_welcome == true then
-    actions[1] = action.key("enter")
+    actions[#actions + 1] = action.key("enter")
   end
+  seen.of_its_own = false
   clear_composer(actions)
   actions[#actions + 1] = action.bracketed_paste(command)
   actions[#actions + 1] = action.key("enter")
@@ -296,7 +348,9 @@ function intents.attach_file(params)
   if path:find("%c") then
     error("invalid_params: `path` must be one line without control characters", 0)
   end
-  return { actions = { action.bracketed_paste(path) } }
+  local actions = to_composer({})
+  actions[#actions + 1] = action.bracketed_paste(path)
+  return { actions = actions }
 end
 
 return intents

@@ -133,6 +133,8 @@ function layout.read(screen)
     view.inner_rule = last
   end
   view.framed = start ~= nil
+  -- Between the two rules of a composer a program may pause while it draws.
+  view.half_drawn = last ~= nil and (last == #rows or is_prompt(rows[last + 1]) and not rows[last + 1]:find("%d+%. "))
   view.above = start and start - 1 or 0
   view.dialog = {}
   for i = (start or 0) + 1, #rows do

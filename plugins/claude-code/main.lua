@@ -38,12 +38,12 @@ function exports.submission_state(input)
   return classifier.submission(input)
 end
 
--- Between a paste and the Enter behind it: why that must not be pressed, if so. A dialog that comes up
--- meanwhile would take it for its answer.
+-- Between a paste and the Enter behind it, and between an Escape and a paste: why that must not be typed, if so. A
+-- dialog that comes up meanwhile would take it for its answer.
 function exports.enter_refused(input)
   local asks = classifier.asks(input)
   if asks then
-    return "dialog_open: the state is `" .. asks .. "`, what was pasted is not submitted; answer the dialog first"
+    return "dialog_open: the state is `" .. asks .. "`, nothing was submitted; answer or leave it first"
   end
 end
 

@@ -225,6 +225,7 @@ function turn.read(rows, last)
   found.answered = #reader.blocks > 0
   -- A command of Claude Code's own is over once something stands under it.
   local command = first > 0 and rows[first]:find("^❯ /%w") ~= nil
+  found.command = command
   found.done = found.done or command and reader.notice ~= nil and not found.answered and not found.progress
 
   for _, pattern in ipairs(STOPS) do

@@ -25,7 +25,7 @@ local EMPTY_COMPOSER = RULE .. [[\n]] .. EMPTY .. RULE .. FOOTER
 local COMPOSER = RULE .. [[\n[❯!][^\n]*\n(?:(?:[^─\n][^\n]*)?\n)*]] .. RULE .. FOOTER
 
 -- A turn ended: how long it took, or what stopped it. Behind that only notices and indented rows.
-local ENDED = [[(?:✻ [^\n]* for \d[^\n]*|[^\n]*⎿\s+(?:Interrupted|User rejected|Credit balance|Not logged in)[^\n]*|[●⏺]\s+User declined[^\n]*|❯ /\w[^\n]*\n\s+⎿[^\n]*)\n(?:(?:[●⏺ ][^\n]*)?\n)*]]
+local ENDED = [[(?:✻ [^\n]* for \d[^\n]*|[^\n]*⎿\s+(?:Interrupted|User rejected|Credit balance|Not logged in)[^\n]*|[●⏺]\s+User declined[^\n]*|❯ /\w[^\n]*(?:\n\s+⎿[^\n]*)?)\n(?:(?:[●⏺ ][^\n]*)?\n)*]]
 
 local TURN_ENDED = "(?m)^" .. ENDED .. EMPTY_COMPOSER
 -- The same without a frame, as older ones drew it.
@@ -34,10 +34,13 @@ local BARE_TURN_ENDED = "(?m)^" .. ENDED .. [[\s*[❯>]\s*\z]]
 -- A selector on a numbered row, and below it no rule but the one inside a question.
 local ROWS = [[(?:(?:[^─\n][^\n]*)?\n)*]]
 local CHAT = [[(?:─{8,}[^\n]*\n[ ]*(?:❯ )?\d+\. Chat about this[^\n]*\n)?]]
-local DIALOG = [[(?m)^[ ]{0,4}❯ \d+\. [^\n]*(?:\n]] .. ROWS .. CHAT .. ROWS .. [[[^─\n]*)?\z]]
+local DIALOG = [[(?m)^[ ]{0,4}❯ +(?:\d+\. |Next|Submit)[^\n]*(?:\n]] .. ROWS .. CHAT .. ROWS .. [[[^─\n]*)?\z]]
 
 -- The screens of login, settings, help and usage say at their foot how to leave them.
-local LOCAL_UI = [[(?mi)^[ ]*(?:[^\n]* · )?(?:esc to (?:cancel|close|clear|exit|go back)|showing detailed transcript)[^\n]*\s*\z]]
+local LOCAL_UI = [[(?mi)^[ ]*(?:[^\n]* · )?(?:esc to (?:cancel|close|clear|exit|go back)|enter to close|showing detailed transcript)[^\n]*\s*\z]]
+
+-- The last rows of vi and nano, in which Claude Code may have opened a file.
+local EDITOR = [[(?m)^(?:-- ?[A-Z ]+--[^\n]*|"[^"\n]+"[^\n]* \d+L, \d+[BC][^\n]*|"[^"\n]+" \[New[^\n]*|[^\n]*\s\d+,\d+\S*\s+(?:All|Top|Bot|\d+%)|~[^\S\n]*\n~[^\S\n]*(?:\n:[^\n]*)?|\^G [^\n]* \^O [^\n]*(?:\n[^\n]*)?)\s*\z]]
 
 local function stable(params)
   local ms = params and params.completed_turn_stable_ms
@@ -61,6 +64,7 @@ function waits.wait_turn_matcher(params)
       matcher.screen_regex(TURN_ENDED),
       matcher.screen_regex(DIALOG),
       matcher.screen_regex(LOCAL_UI),
+      matcher.screen_regex(EDITOR),
       matcher.screen_regex(BARE_TURN_ENDED),
       matcher.screen_regex([[(?m)^ *Unable to connect to Anthropic services]]),
     }),

@@ -12,6 +12,13 @@ return function(check, host, here)
     return exports
   end
 
+  -- The same with a clock, which a dialog that was answered is forgotten by.
+  local function seen_at(exports, name, clock_ms, more)
+    local input = host.input(host.read(folder .. "/fixtures/" .. name .. ".txt"), more)
+    input.clock_ms = clock_ms
+    return exports.classify(input)
+  end
+
   local function keys(plan)
     local out = {}
     for i, action in ipairs(plan.actions) do
@@ -68,6 +75,65 @@ return function(check, host, here)
       refuses(intent .. " does not answer " .. name, typed, "dialog_open: the state is `waiting_for_")
     end
   end
+  -- What is typed into a screen of Claude Code's own is no prompt.
+  for name, state in pairs({
+    config = "local_ui_screen", permissions = "local_ui_screen", memory = "local_ui_screen", doctor = "local_ui_screen",
+    transcript_view = "local_ui_screen", editor_memory = "waiting_for_external_editor", editor_insert = "waiting_for_external_editor",
+  }) do
+    for _, intent in ipairs({ "send_prompt", "steer", "slash_command", "attach_file" }) do
+      local typed = function() seeing(name)[intent]({ prompt = "no", command = "no", path = "no" }) end
+      refuses(intent .. " types nothing into " .. name, typed, "dialog_open: the state is `" .. state .. "`, nothing was typed")
+    end
+    local why = seeing().enter_refused({ screen = host.read(folder .. "/fixtures/" .. name .. ".txt") })
+    check("no Enter in " .. name, why and why:find(state, 1, true), why)
+  end
+  for _, name in ipairs({ "usage", "help", "status" }) do
+    sends("a prompt leaves " .. name, seeing(name).send_prompt({ prompt = "next" }),
+      "key:escape mark_transcript:turn_start bracketed_paste:next key:enter", "prompt_submitted")
+    sends("a command leaves " .. name, seeing(name).slash_command({ command = "cost" }), "key:escape bracketed_paste:/cost key:enter")
+    check("nothing is pasted before " .. name .. " is left",
+      seeing().enter_refused({ screen = host.read(folder .. "/fixtures/" .. name .. ".txt") }), "was let")
+  end
+  local left = seeing("usage")
+  left.send_prompt({ prompt = "next" })
+  local completed = host.read(folder .. "/fixtures/completed.txt")
+  check("behind the screen is the composer", left.enter_refused({ screen = completed }) == nil, "refused")
+  check("a prompt behind a screen is pending", left.submission_state({ screen = completed }) == "pending", "not pending")
+
+  -- The same dialog is shown until Claude Code comes to it.
+  local busy = seeing()
+  id = seen_at(busy, "permission_bash", 1000).metadata.dialog_id
+  busy.approve({ dialog_id = id })
+  local now = seen_at(busy, "permission_bash", 1800)
+  check("an answered dialog is not asked again", now.state == "thinking" and not now.metadata.dialog_id, now.state)
+  refuses("an answered dialog is stale", function() busy.approve({ dialog_id = id }) end, "stale_dialog: `" .. id .. "` was answered already")
+  refuses("nor is it answered without an id", function() busy.deny({}) end, "no_dialog")
+  refuses("nor by a number", function() busy.choose_option({ index = 1 }) end, "no_dialog")
+  refuses("nor by a prompt", function() busy.send_prompt({ prompt = "no" }) end, "dialog_open")
+  check("another dialog is told", seen_at(busy, "permission_fetch", 1900).state == "waiting_for_permission", "not told")
+  check("and the same one, once it was gone", seen_at(busy, "permission_bash", 2000).state == "waiting_for_permission", "not told")
+  busy.approve({ dialog_id = id })
+  check("a key that was lost is seen", seen_at(busy, "permission_bash", 5000).state == "waiting_for_permission", "not told")
+  sends("and pressed again", busy.approve({ dialog_id = id }), "key:enter")
+
+  local boxes = seeing()
+  local asks = seen_at(boxes, "question_multiple", 1000)
+  sends("a box", boxes.choose_option({ option = "Red" }), "text:1")
+  sends("and another right behind it", boxes.choose_option({ option = "Blue" }), "text:2")
+  sends("on to the next question", boxes.choose_option({ option = "next" }), "key:tab")
+  sends("a checked box is no answer yet", seeing("question_checked").approve({}), "key:tab")
+  sends("check boxes are submitted", seeing("question_checked").choose_option({ option = "Submit" }), "key:tab")
+  sends("also from the button", seeing("question_button").choose_option({ option = "Submit" }), "key:tab")
+  sends("and then all answers", seeing("question_submit").choose_option({ option = "Submit" }), "text:1")
+  sends("or approved", seeing("question_submit").approve({}), "key:enter")
+  refuses("the button is named", function() seeing("question_checked").choose_option({ option = "Other" }) end, "`Submit`")
+
+  for _, intent in ipairs({ "approve", "deny" }) do
+    for _, name in ipairs({ "completed", "composer_text", "thinking", "editor_memory" }) do
+      refuses(intent .. " presses nothing in " .. name, function() seeing(name)[intent]({}) end, "no_dialog")
+    end
+  end
+  sends("deny leaves a screen", seeing("config").deny({}), "key:escape")
   sends("approve does not take a highlighted no", seeing("bypass_warning").approve({}), "text:2")
   sends("trust", seeing("trust").approve_trust({}), "text:1")
   sends("no trust", seeing("trust").deny_trust({}), "text:2")

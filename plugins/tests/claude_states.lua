@@ -33,6 +33,30 @@ return function(check, host, here)
   state("a paste on its way", screen("composer_pasted"), { last_intent = "prompt_submitted", stable_ms = 20 }, "thinking")
   state("usage that was asked for", screen("usage"), { last_intent = "prompt_submitted", stable_ms = 300 },
     "completed_turn", "stable usage screen detected")
+  -- A screen that was asked for by a prompt ends its turn, and one that was not does not.
+  local asked = host.load(folder)
+  local function usage_behind(intent, params)
+    asked.classify(host.input(screen("completed")))
+    asked[intent](params)
+    return asked.classify(host.input(screen("usage"), { last_intent = "prompt_submitted" })).state
+  end
+  check("usage as a prompt", usage_behind("send_prompt", { prompt = "/usage" }) == "completed_turn", "not completed")
+  check("usage behind another prompt", usage_behind("send_prompt", { prompt = "hello" }) == "usage_screen", "completed")
+  check("usage as a command", usage_behind("slash_command", { command = "usage" }) == "usage_screen", "completed")
+  for name, rows in pairs({
+    nano = "  GNU nano 7.2    CLAUDE.md\nsome words\n\n^G Help      ^O Write Out ^W Where Is\n^X Exit      ^R Read File ^\\ Replace",
+    ["vi behind a long file"] = "one\ntwo\nthree      12,3-4        42%",
+    ["vi with a command"] = "some words\n~\n~\n:q!", ["vi of another kind"] = "some words\n~\n~\n~",
+    ["a new file"] = "~\n~\n\"CLAUDE.md\" [New]",
+  }) do
+    state(name, rows, {}, "waiting_for_external_editor")
+  end
+  state("an answer that quotes vi", (screen("completed"):gsub("Hello! What shall we do%?", "~\n  ~\n  -- INSERT --")), {}, "waiting_for_user_input")
+  state("a screen nobody knows", ("─"):rep(80) .. "\n  Stats\n\n  No stats yet.", {}, "local_ui_screen")
+  state("a composer that is being drawn", ("─"):rep(80) .. "\n❯ ", {}, "ready")
+  local silent = screen("completed"):gsub("❯ hello.-\n\n(───)", "❯ /plugin\n\n%1")
+  state("a command that says nothing", silent, { last_intent = "prompt_submitted", stable_ms = 300 }, "completed_turn")
+
   state("an old prompt glyph", "✻ Cooked for 3s\n\n❯", { last_intent = "prompt_submitted", stable_ms = 300 }, "completed_turn")
   state("an old dialog", "Do you want to proceed?\n❯ 1. Yes\n  2. No", {}, "waiting_for_permission")
   state("keys in brackets", "Run it? [Enter] yes  [Esc] no", {}, "waiting_for_permission")

@@ -15,7 +15,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 CLAUDE = {
     "wait_turn_matcher": (
         {"completed_turn", "waiting_for_permission", "waiting_for_trust", "waiting_for_plan_approval",
-         "waiting_for_model_select", "waiting_for_login", "usage_screen", "local_ui_screen", "error", "question"},
+         "waiting_for_model_select", "waiting_for_login", "usage_screen", "local_ui_screen", "error", "question",
+         "waiting_for_external_editor"},
         {"thinking", "unsent", "ready"}),
     "wait_dialog_matcher": (
         {"waiting_for_permission", "waiting_for_trust", "waiting_for_plan_approval", "waiting_for_model_select", "question"},

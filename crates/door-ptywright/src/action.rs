@@ -148,6 +148,11 @@ impl Action {
         matches!(self, Action::Key(name) if name == "enter")
     }
 
+    /// Whether it is Escape.
+    pub(crate) fn is_escape(&self) -> bool {
+        matches!(self, Action::Key(name) if name == "escape")
+    }
+
     /// Does it. A session that is closed meanwhile is closed, and not one that never was.
     pub(crate) async fn perform(
         self,

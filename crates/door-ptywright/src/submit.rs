@@ -2,7 +2,7 @@
 //!
 //! Between a paste and the Enter behind it the composer settles: an Enter that comes too early is
 //! taken for a part of the paste. If a dialog came up meanwhile the Enter would answer it, so the adapter is
-//! asked before. After the Enter the adapter says whether the prompt was sent; while
+//! asked before; and before a paste behind an Escape, until what that is to leave is gone. After the Enter the adapter says whether the prompt was sent; while
 //! it is still in the composer, Enter is pressed again, a few times, and then the caller is told the
 //! truth.
 
@@ -26,6 +26,9 @@ const SETTLED: Duration = Duration::from_millis(80);
 /// How long a composer may take to settle. A program that draws all the time never does.
 const SETTLES_WITHIN: Duration = Duration::from_secs(3);
 
+/// How long a program may take to leave what it shows behind an Escape. Claude Code takes a tenth of a second.
+const LEFT_WITHIN: Duration = Duration::from_secs(3);
+
 /// How often Enter is pressed again, at most.
 const AGAIN: usize = 3;
 
@@ -39,7 +42,8 @@ const SENT_WITHIN: Duration = Duration::from_secs(10);
 /// `pending`.
 const SUBMISSION: &str = "submission_state";
 
-/// The export by which an adapter says why Enter must not be pressed behind a paste, if so.
+/// The export by which an adapter says why Enter must not be pressed behind a paste, nor anything pasted behind an
+/// Escape, if so.
 const REFUSED: &str = "enter_refused";
 
 /// The last intent of a plan that submits a prompt.
@@ -56,12 +60,16 @@ impl Door {
         let actions: Vec<Action> =
             plan.actions.iter().map(Action::from_wire).collect::<Result<_, _>>()?;
         let (id, mut filled) = (live.session, false);
-        let mut submits = false;
+        let (mut submits, mut left) = (false, false);
         for action in actions {
+            if left && action.fills_composer() {
+                self.has_left(live).await?;
+            }
+            left = action.is_escape() || (left && !action.fills_composer());
             let enters = action.is_enter() && filled;
             if enters {
                 self.settle(id).await?;
-                self.may_enter(live).await?;
+                self.refusal(live).await?.map_or(Ok(()), Err)?;
             }
             filled = action.fills_composer() || (filled && !enters && !action.is_enter());
             submits = enters;
@@ -86,19 +94,37 @@ impl Door {
         }
     }
 
-    /// Whether Enter may be pressed behind what was typed, if the adapter can tell.
-    async fn may_enter(&self, live: &Live) -> Result<(), RpcError> {
-        let seen = self.see(live.session).await?;
-        match live.plugin.look(REFUSED, &seen.sight).await {
-            Ok(Some(Value::String(why))) => {
-                Err(RpcError::internal(format!("lua plugin error: {why}")))
+    /// Waits until what an Escape was to leave is gone, if the adapter can tell; what was to be typed then would
+    /// go elsewhere otherwise.
+    async fn has_left(&self, live: &Live) -> Result<(), RpcError> {
+        let until = Instant::now() + LEFT_WITHIN;
+        let mut changes = self.engine.changes(live.session)?;
+        loop {
+            changes.borrow_and_update();
+            self.settle(live.session).await?;
+            let Some(why) = self.refusal(live).await? else { return Ok(()) };
+            match tokio::time::timeout_at(until, changes.changed()).await {
+                Ok(Ok(())) => {}
+                // In vain, or at its end.
+                Ok(Err(_)) | Err(_) => return Err(why),
             }
-            Ok(_) => Ok(()),
+            live.plugin.turn().await;
+        }
+    }
+
+    /// Why nothing may be typed into what is shown, if the adapter can tell.
+    async fn refusal(&self, live: &Live) -> Result<Option<RpcError>, RpcError> {
+        let seen = self.see(live.session).await?;
+        Ok(match live.plugin.look(REFUSED, &seen.sight).await {
+            Ok(Some(Value::String(why))) => {
+                Some(RpcError::internal(format!("lua plugin error: {why}")))
+            }
+            Ok(_) => None,
             Err(error) => {
                 tracing::warn!(adapter = %live.name, %error, "an adapter cannot tell what Enter would do");
-                Ok(())
+                None
             }
-        }
+        })
     }
 
     /// Sees to it that a prompt was sent, if the adapter can tell.

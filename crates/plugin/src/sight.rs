@@ -1,11 +1,15 @@
 //! What a plugin is shown of a session.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+use std::time::Instant;
 
 use mlua::{Lua, Table};
 
 use crate::limits::TRANSCRIPT_MAX;
+
+/// When the clock of plugins began. It says how long it is between two calls, and nothing else: Lua has no clock.
+static CLOCK: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// A session as a plugin sees it, at one moment. Cheap to clone: its texts are shared.
 #[derive(Debug, Clone)]
@@ -61,7 +65,8 @@ impl Sight {
             markers.raw_set(label.as_str(), *at)?;
         }
         // Room for these and for what the call adds: the table is never grown.
-        let table = lua.create_table_with_capacity(0, 14)?;
+        let table = lua.create_table_with_capacity(0, 15)?;
+        let clock_ms = u64::try_from(CLOCK.elapsed().as_millis()).unwrap_or(u64::MAX);
         table.raw_set("screen", &*self.screen)?;
         table.raw_set("body_text", &*self.body_text)?;
         table.raw_set("status_text", &*self.status_text)?;
@@ -73,6 +78,7 @@ impl Sight {
         table.raw_set("stable_ms", self.stable_ms)?;
         table.raw_set("markers", markers)?;
         table.raw_set("cursor", self.cursor)?;
+        table.raw_set("clock_ms", clock_ms)?;
         Ok(table)
     }
 }
@@ -85,6 +91,18 @@ fn tail(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn its_clock_goes_forward() {
+        let lua = Lua::new();
+        let clock = || Sight::default().to_lua(&lua).unwrap().get::<u64>("clock_ms").unwrap();
+        let before = clock();
+        let begun = Instant::now();
+        while clock() == before {
+            assert!(begun.elapsed().as_secs() < 10, "it stands still");
+        }
+        assert!(clock() > before);
+    }
 
     #[test]
     fn a_long_transcript_is_cut_between_characters() {

@@ -290,6 +290,87 @@ fn a_dialog_that_comes_up_behind_a_paste_is_not_answered_by_its_enter() {
     }
 }
 
+/// A program that shows screens of Claude Code one after the other, as `script` says, and is driven as such.
+fn showing(rpc: &mut greenroom_testkit::Rpc, script: &str) -> Value {
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plugins/claude-code/fixtures");
+    let script = format!(
+        "stty raw -echo -opost; show() {{ printf '\\033[H\\033[2J'; sed 's/$/\\r/' {fixtures}/$1.txt; }}; \
+        take() {{ dd bs=1 count=$1 2>/dev/null; }}; {script}"
+    );
+    let start = json!({"plugin": "claude-code", "program": "sh", "args": ["-c", script]});
+    rpc.call("adapter.start", &start)["adapter"].clone()
+}
+
+/// Waits until a pattern is on an adapter's screen.
+fn shown(rpc: &mut greenroom_testkit::Rpc, adapter: &Value, pattern: &str) -> Value {
+    let matcher = json!({"type": "screen_regex", "value": pattern});
+    rpc.call("adapter.wait", &json!({"adapter": adapter, "matcher": matcher}))["state"].clone()
+}
+
+#[test]
+fn a_screen_that_is_only_read_is_left_before_a_prompt_is_typed() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    let (first, typed) = (home.path().join("first"), home.path().join("typed"));
+    // The composer comes back long after the Escape; the brackets around a paste are twelve bytes.
+    let script = format!(
+        "show usage; take 1 > {}; sleep 0.5; show ready; take 15 > {}; show completed; exec cat",
+        first.display(),
+        typed.display()
+    );
+    let adapter = showing(&mut rpc, &script);
+    shown(&mut rpc, &adapter, "Total cost:");
+    let send = json!({"intent": "send_prompt", "params": {"prompt": "go"}});
+    let ended = rpc.call("adapter.turn", &json!({"adapter": adapter, "send": send}));
+    assert_eq!(ended["state"]["state"], "completed_turn", "{ended}");
+    assert_eq!(std::fs::read(&first).unwrap(), b"\x1b");
+    assert_eq!(std::fs::read(&typed).unwrap(), b"\x1b[200~go\x1b[201~\r");
+}
+
+#[test]
+fn nothing_is_typed_into_a_screen_that_escape_does_not_leave() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    let typed = home.path().join("typed");
+    let adapter = showing(&mut rpc, &format!("show help; exec cat > {}", typed.display()));
+    shown(&mut rpc, &adapter, "Shortcuts");
+    for (intent, params) in
+        [("send_prompt", json!({"prompt": "go"})), ("slash_command", json!({"command": "go"}))]
+    {
+        let send = json!({"adapter": adapter, "intent": intent, "params": params});
+        let error = rpc.refused("adapter.send", &send);
+        let why = error["message"].as_str().unwrap();
+        assert!(why.contains("dialog_open: the state is `local_ui_screen`"), "{error}");
+    }
+    assert_eq!(std::fs::read(&typed).unwrap(), b"\x1b\x1b");
+}
+
+#[test]
+fn a_dialog_that_was_answered_is_not_told_nor_answered_again() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    let (go, more) = (home.path().join("go"), home.path().join("more"));
+    let script = format!(
+        "show permission_bash; take 1 > /dev/null; while ! [ -e {} ]; do sleep 0.01; done; show completed; \
+        exec cat > {}",
+        go.display(),
+        more.display()
+    );
+    let adapter = showing(&mut rpc, &script);
+    let asked = shown(&mut rpc, &adapter, "3\\. No");
+    let params = json!({"dialog_id": asked["metadata"]["dialog_id"]});
+    let approve = json!({"adapter": adapter, "intent": "approve", "params": params});
+    assert_eq!(rpc.call("adapter.send", &approve)["state"]["state"], "thinking");
+    let error = rpc.refused("adapter.send", &approve);
+    assert!(error["message"].as_str().unwrap().contains("stale_dialog"), "{error}");
+    let late = rpc.refused("adapter.wait", &json!({"adapter": adapter, "timeout_ms": 600}));
+    assert_eq!(late["code"], -32001, "{late}");
+    std::fs::write(&go, "").unwrap();
+    let ended = rpc.call("adapter.wait", &json!({"adapter": adapter}));
+    assert_ne!(ended["state"]["state"], "waiting_for_permission", "{ended}");
+    assert_eq!(std::fs::read(&more).unwrap(), b"");
+}
+
 /// A plugin whose program works until its screen has been still for so long.
 const UNTIL_STILL: &str = r#"
 local exports = {}
