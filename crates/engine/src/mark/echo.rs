@@ -96,7 +96,7 @@ impl Typed<'_> {
         for (index, line) in self.lines.iter().enumerate() {
             let entered = index + 1 < self.lines.len();
             let whole = self.whole(index, line);
-            if whole.trim().is_empty() {
+            if whole.trim_matches(' ').is_empty() {
                 continue;
             }
             // Only the end of it may have been typed now, or nothing but Enter.
@@ -181,8 +181,17 @@ impl Typed<'_> {
             (ends_line(text, at + length) || apart) && (before.is_empty() || is_prompt)
         };
         let found = self.places(text, line, entered).find(is_echo);
+        let found = found.or_else(|| self.find_recalled(text, line, entered));
         let found = found.or_else(|| self.find_begun(text, line, true));
         found.or_else(|| self.find_part(text, line))
+    }
+
+    /// Where a line is shown that was looked for and entered: in the first row, which the line editor draws anew.
+    fn find_recalled(&self, text: &str, line: &str, entered: bool) -> Option<(usize, usize)> {
+        let row = text.split('\n').next().filter(|_| entered && line.starts_with(FILLED))?;
+        let mut behind = self.prompts.iter().filter_map(|prompt| row.strip_prefix(&**prompt));
+        let at = row.len() - behind.next()?.trim_start().len();
+        Some((at, self.shown(at, &text[at..], line, entered)?))
     }
 
     /// How much of it is shown at the mark.

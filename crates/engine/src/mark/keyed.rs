@@ -40,6 +40,8 @@ const RIGHT: char = '\x06';
 const TAKE_BACK: char = '\x08';
 const CUT_BEHIND: char = '\x0b';
 const OTHER_LINE: char = '\x10';
+/// Looks for another line, by what is typed next.
+const SEARCH: char = '\x12';
 const CUT_BEFORE: char = '\x15';
 const CUT_WORD: char = '\x17';
 const ENTER: char = '\r';
@@ -59,6 +61,8 @@ pub(super) struct Draft {
     pub(super) ended: usize,
     /// How many bytes of the last line stand behind the cursor.
     behind: usize,
+    /// What is typed is looked for, and stands in no line.
+    searches: bool,
 }
 
 /// What was typed at a mark.
@@ -97,7 +101,7 @@ impl Keyed {
 
     /// Whether another line is wanted, which was typed before.
     pub(super) fn asks_for_other_line(&self) -> bool {
-        self.keys.contains(OTHER_LINE)
+        self.keys.contains([OTHER_LINE, SEARCH])
     }
 
     pub(super) fn len(&self) -> usize {
@@ -161,7 +165,7 @@ impl Draft {
     fn reaches_back(&self, key: char) -> bool {
         let before = self.lines.last().map_or(0, |line| line.len() - self.behind);
         match key {
-            HOME | CUT_BEFORE | OTHER_LINE => true,
+            HOME | CUT_BEFORE | OTHER_LINE | SEARCH => true,
             LEFT | TAKE_BACK | CUT_WORD => before == 0,
             _ => false,
         }
@@ -171,6 +175,10 @@ impl Draft {
         if self.lines.is_empty() {
             self.lines.push(String::new());
         }
+        if self.searches && (!key.is_control() || matches!(key, TAKE_BACK | SEARCH)) {
+            return;
+        }
+        self.searches = key == SEARCH;
         let Some(line) = self.lines.last_mut() else { return };
         let cursor = line.len() - self.behind;
         let (before, behind) = line.split_at(cursor);
@@ -204,7 +212,7 @@ impl Draft {
                 let kept = before.trim_end().trim_end_matches(|it: char| !it.is_whitespace()).len();
                 line.drain(kept..cursor);
             }
-            OTHER_LINE => {
+            OTHER_LINE | SEARCH => {
                 line.clear();
                 line.push(FILLED);
                 self.behind = 0;
@@ -235,14 +243,15 @@ fn keys_of(text: &str) -> String {
                 keys.extend(key.map(|it| it.1));
                 rest = &rest[length..];
             }
-            HOME | LEFT | DELETE | END | RIGHT | TAKE_BACK | CUT_BEHIND | OTHER_LINE
+            HOME | LEFT | DELETE | END | RIGHT | TAKE_BACK | CUT_BEHIND | OTHER_LINE | SEARCH
             | CUT_BEFORE | CUT_WORD
                 if !is_pasted =>
             {
                 keys.push(char);
             }
-            // The next one, and the one that is looked for.
-            '\x0e' | '\x12' if !is_pasted => keys.push(OTHER_LINE),
+            // The next one, and the next that is looked for.
+            '\x0e' if !is_pasted => keys.push(OTHER_LINE),
+            '\x13' if !is_pasted => keys.push(SEARCH),
             _ if char.is_control() => {}
             _ => keys.push(char),
         }
@@ -288,6 +297,7 @@ mod tests {
         check("\x1b[1;5Da\x1bbb\x1b[<0;3;4Mc", &["abc"]);
         check("\x1b[200~a\x01\tb\nc\x1b[201~d\r", &["a\tb", "cd", ""]);
         check("x\x1b[A y\r", &["\t y", ""]);
+        check("x\x12mak\x7f\x12e\x05 y\rz", &["\t y", "z"]);
         check("\x1b", &["" as &str; 0]);
         check("a\x1b[", &["a"]);
     }

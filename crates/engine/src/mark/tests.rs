@@ -447,6 +447,15 @@ fn what_is_looked_for_among_earlier_lines_is_an_echo() {
     let found = "\r(reverse-i-search)`mak': make all";
     let turns = [("make all\r", "make all\r\n$ "), ("\x12mak", found)];
     check_typed("$ ", &turns, Echo::Program, "(reverse-i-search)`mak':");
+    // Also if it is older than anything that is remembered here.
+    let entered = "\r$ make all of it\x1b[K\r\nmade\r\n";
+    let turns = [
+        ("true\r", "true\r\n$ "),
+        ("\x12", "\r(reverse-i-search)`': "),
+        ("mak", found),
+        ("\r", entered),
+    ];
+    check_typed("$ ", &turns, Echo::Program, "$ \nmade");
 }
 
 #[test]
