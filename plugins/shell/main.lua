@@ -2,7 +2,8 @@
 --
 -- A shell with shell integration marks its transcript (OSC 133): A before the prompt, B behind it, C
 -- before the output of a command, `D;status` behind it, `P;k=s` before the prompt of a command's next line.
--- Where it does, nothing is guessed. Where it does not, a last row that looks like a prompt stands for one.
+-- Where it does, nothing is guessed. Where it does not, a last row that looks like a prompt stands for one; a shell in
+-- the shell has no marks either, and is told from a program that prints such a row by more than its looks.
 --
 -- The fixtures were made with bash; README.md has the settings.
 
@@ -16,6 +17,89 @@ local ENDS = { "$", "#", "%", ">", "❯", "➜", "λ" }
 
 -- The host gives the matchers of a wait its own number.
 local STABLE_MS = 300
+
+-- A program that left the cursor behind what looks like a prompt and is still for so long waits for somebody.
+-- A prompt of a shell in the shell that is not known as one is told late by as much.
+local WAITS_MS = 3000
+
+local function set(words)
+  local found = {}
+  for word in words:gmatch("%S+") do
+    found[word] = true
+  end
+  return found
+end
+
+local SHELLS = set("bash sh zsh dash fish ksh mksh ash csh tcsh rbash elvish nu pwsh xonsh")
+-- What gives its user a shell if it is told nothing else.
+local OPENERS = set("su login newgrp chroot nsenter unshare nix-shell script ssh mosh telnet")
+-- What runs the command behind it; its options may come between.
+local WRAPPERS = set("exec env command builtin nohup nice time sudo doas")
+local CONTAINERS = set("docker podman nerdctl kubectl oc lxc incus distrobox toolbox machinectl vagrant poetry pipenv nix guix")
+-- Options with a word of their own behind them.
+local WITH_VALUE = set("-u -g -p -i -l -o -O -F -J -L -R -D -n --rcfile --init-file --user --group")
+
+local function base(word)
+  return (word:gsub("^.*/", ""))
+end
+
+-- The words from `first` on that are neither options nor what belongs to them, and the options.
+local function operands(words, first)
+  local found, options, i = {}, {}, first
+  while words[i] do
+    if words[i]:find("^%-.") then
+      options[#options + 1] = words[i]
+      i = i + (WITH_VALUE[words[i]] and 1 or 0)
+    else
+      found[#found + 1] = words[i]
+    end
+    i = i + 1
+  end
+  return found, options
+end
+
+local function has_flag(options, letter)
+  for _, option in ipairs(options) do
+    if option:find("^%-%a*" .. letter) then
+      return true
+    end
+  end
+  return false
+end
+
+-- Whether a command, as it was typed, leads into another shell: `bash`, `sudo -i`, `ssh host`, but neither
+-- `bash script` nor `ssh host command`.
+local function opens_shell(command)
+  local words = {}
+  -- What is in quotes is one word, whatever it says.
+  command = command:gsub("'[^']*'", "Q"):gsub('"[^"]*"', "Q")
+  for word in command:match("[^;&|]*$"):gmatch("%S+") do
+    words[#words + 1] = word
+  end
+  local i = 1
+  while words[i] do
+    local name = base(words[i])
+    if (name == "sudo" or name == "doas") and words[i + 1] and words[i + 1]:find("^%-%-?%a*[is]") and not words[i + 2] then
+      return true
+    elseif not WRAPPERS[name] and not name:find("^[%w_]+=") and not (i > 1 and name:find("^%-")) then
+      break
+    end
+    i = i + (i > 1 and WITH_VALUE[name] and 2 or 1)
+  end
+  local name = base(words[i] or "")
+  local rest, options = operands(words, i + 1)
+  if SHELLS[name] then
+    return #rest == 0 and not has_flag(options, "c")
+  end
+  if name == "ssh" or name == "mosh" or name == "telnet" then
+    return #rest == 1 or has_flag(options, "t") and SHELLS[base(rest[#rest] or "")] or false
+  end
+  if CONTAINERS[name] then
+    return rest[1] == "shell" or rest[1] == "develop" or rest[1] == "enter" or rest[1] == "ssh"
+      or #rest > 1 and SHELLS[base(rest[#rest])] == true and not has_flag(options, "c")
+  end
+  return OPENERS[name] == true and not has_flag(options, "c")
+end
 
 -- What was typed between the prompt and Enter. Edited lines are full of cursor movements, and then
 -- it is better not known than wrong.
@@ -39,7 +123,8 @@ local function marks_of(transcript)
       found.command = rest:match(";cmdline=([^;]+)") or typing and typed_between(transcript, typing, start - 1)
     end
     if letter:find("[AP]") and rest:find(";k=[cs]") then
-      found.letter = "P"
+      -- If it comes to nothing, nothing ran.
+      found.letter, found.status, found.command = "P", nil, nil
     elseif letter:find("[ABCD]") then
       found.letter = letter
     end
@@ -94,6 +179,25 @@ local function said_goodbye(last, before, marks)
   return marks.letter ~= "C" and looks_like_prompt(before)
 end
 
+-- Whether the cursor is behind what was printed last, as it is at a prompt; output ends its rows.
+local function is_row_open(transcript)
+  local tail = transcript:sub(-1024):gsub("\27%][^\7\27]*", ""):gsub("\27%[[%d;?>]*[%a~]", "")
+  return not tail:find("\n[ \r\t]*$")
+end
+
+-- The prompt of a shell in the shell, as evidence, where the last mark is that of the command that led into it.
+local function prompt_within(input, marks, last)
+  if not looks_like_prompt(last) or not is_row_open(input.transcript or "") then
+    return nil
+  end
+  if marks.command and opens_shell(marks.command) then
+    return 0.7, "the command is a shell and the last row looks like a prompt"
+  end
+  if (input.stable_ms or 0) >= WAITS_MS then
+    return 0.4, "the last row looks like a prompt and was still for long"
+  end
+end
+
 local function answer(input, state, confidence, evidence, metadata)
   return {
     state = state,
@@ -105,13 +209,17 @@ local function answer(input, state, confidence, evidence, metadata)
   }
 end
 
-local function by_marks(input, marks)
+local function by_marks(input, marks, last)
   if marks.letter == "P" then
     -- How the command before ended says nothing of the one that is being written.
     return answer(input, "continuation", 0.95, "mark of a further line is the last mark")
   end
   local metadata = { exit_status = marks.status, command = marks.command }
   if marks.letter == "C" then
+    local confidence, evidence = prompt_within(input, marks, last)
+    if confidence then
+      return answer(input, "prompt", confidence, evidence, { command = marks.command })
+    end
     return answer(input, "running", 0.95, "command mark without an end mark", metadata)
   end
   if marks.letter == "D" then
@@ -134,7 +242,7 @@ function exports.classify(input)
     return answer(input, "exited", 0.6, "the shell said good-bye")
   end
   if marks.letter then
-    return by_marks(input, marks)
+    return by_marks(input, marks, last)
   end
   if last == "" then
     return answer(input, "starting", 0.4, "nothing on the screen yet")
@@ -185,18 +293,14 @@ local UNMARKED = [=[[^\x1b]|\x1b[^\]]|\x1b\](?:[^1]|1[^3]|13[^3]|133[^;])]=]
 -- The last prompt mark has no mark of a command behind it. B alone is what is left of a prompt when a command
 -- replaced what prints A.
 local PROMPT_MARK = [=[\x1b\]133;[AB](?:]=] .. UNMARKED .. [=[|\x1b\]133;[^C])*\z]=]
-local NO_MARKS = [=[\A(?:]=] .. UNMARKED .. [=[)*\z]=]
 
--- A prompt is there again: the marks say so, or where there are none the last row looks like it.
+-- A prompt is there again: the marks say so, or the last row looks like it. The wait goes on while `classify` says
+-- that something runs, and that knows better what such a row is.
 -- The default wait of the host has this name.
 function exports.wait_turn_matcher(params)
   return matcher.any({
     matcher.all({ matcher.transcript_regex(PROMPT_MARK), stable(params) }),
-    matcher.all({
-      matcher.transcript_regex(NO_MARKS),
-      matcher.screen_regex([[(?:[$#>❯➜λ]|[^0-9]%)\s*\z]]),
-      stable(params),
-    }),
+    matcher.all({ matcher.screen_regex([[(?:[$#>❯➜λ]|[^0-9]%)\s*\z]]), stable(params) }),
     matcher.process_exited(),
   })
 end
@@ -224,7 +328,7 @@ function exports.describe()
       { name = "starting", description = "Nothing on the screen yet" },
       { name = "prompt", description = "The shell waits for a command" },
       { name = "continuation", description = "The shell waits for the next line of a command" },
-      { name = "running", description = "A command runs" },
+      { name = "running", description = "A command runs", working = true },
       { name = "exited", description = "The shell ended; `exit_status` or `signal` says how" },
     },
   }

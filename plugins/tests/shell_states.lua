@@ -19,6 +19,31 @@ return function(check, host, here)
     local out = exports.classify(host.input(screen))
     check("shell `" .. screen .. "`", out.state == want, out.state)
   end
+  -- A shell in the shell: the last mark is of the command that led into it.
+  local function within(command, tail, stable_ms)
+    local transcript = "\27]133;A\7$ \27]133;B\7" .. command .. "\r\n\27]133;C\7" .. tail
+    local input = host.input("$ " .. command .. "\n" .. tail:gsub("\r", ""):gsub("\27%[[%d;?]*%a", ""), { transcript = transcript })
+    input.stable_ms = stable_ms
+    return exports.classify(input)
+  end
+  for _, command in ipairs({
+    "bash", "sh", "/bin/zsh -l", "bash --norc", "bash --rcfile x", "exec fish", "cd /tmp && bash", "sudo -i", "sudo -s", "sudo su -",
+    "sudo -u bob bash", "su - bob", "env A=b dash", "ssh host", "ssh -p 22 bob@host", "ssh -t host bash", "docker exec -it box sh",
+    "kubectl exec -it pod -- /bin/bash", "nix-shell", "poetry shell", "FOO=1 bash", "PS1='in$ ' sh -i",
+  }) do
+    local out = within(command, "bash-5.2$ \27[?2004h", 300)
+    check("`" .. command .. "` leads into a shell", out.state == "prompt" and out.confidence < 0.95, out.state .. ": " .. out.evidence)
+    check("`" .. command .. "` has no status yet", out.metadata.exit_status == nil and out.metadata.command == command, "other metadata")
+    check("`" .. command .. "` may run something", within(command, "bash-5.2$ ls\r\nabc", 300).state == "running", "not running")
+    check("`" .. command .. "` may print a prompt", within(command, "bash-5.2$\r\n", 300).state == "running", "not running")
+  end
+  for _, command in ipairs({ "bash x.sh", "sh -c 'exit 3'", "bash -lc ls", "ssh host ls", "su -c ls", "make", "echo bash", "docker exec box ls",
+    "sudo ls", "bash x.sh; make", "vi bash" }) do
+    local out = within(command, "user@host:~$ ", 300)
+    check("`" .. command .. "` is no shell", out.state == "running", out.evidence)
+  end
+  check("what waits for long", within("./enter", "user@host:~$ ", 3000).state == "prompt", "not a prompt")
+  check("what works for long", within("make", "user@host:~$\r\n", 3000).state == "running", "a prompt")
   local ended = host.input("")
   ended.process_exited, ended.exit_code = true, 3
   check("exited with a code", exports.classify(ended).metadata.exit_status == 3, "no status")

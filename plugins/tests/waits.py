@@ -25,7 +25,8 @@ CLAUDE = {
         "thinking", "waiting_for_permission", "waiting_for_trust", "waiting_for_login", "usage_screen", "question"}),
     "wait_cancel_settled_matcher": ({"ready", "completed_turn", "waiting_for_permission", "question"}, {"thinking"}),
 }
-SHELL = {"wait_turn_matcher": ({"prompt"}, {"running"})}
+# That of a shell may hold while a command runs: the host goes on for as long as `classify` says so.
+SHELL = {"wait_turn_matcher": ({"prompt", "continuation"}, {"starting"})}
 
 
 def matches(tree, screen, transcript):

@@ -134,7 +134,45 @@ fn a_shell_that_waits_for_the_next_line_of_a_command_is_not_at_its_prompt() {
     let state = turn("run", json!({"command": "def\""}));
     assert_eq!((&state["state"], &state["metadata"]["exit_status"]), (&json!("prompt"), &json!(0)));
     turn("run", json!({"command": "echo \"abc"}));
-    assert_eq!(turn("interrupt", json!({}))["state"], "prompt");
+    // Nothing ran, so nothing is told of how it ended.
+    let state = turn("interrupt", json!({}));
+    assert_eq!((&state["state"], &state["metadata"]), (&json!("prompt"), &Value::Null));
+}
+
+/// The first has no marks at its first prompt only, the second at none, the third is none that is known as a shell.
+#[test]
+fn a_shell_in_the_shell_is_at_its_prompt() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    let script = "#!/bin/sh\nPS1='deep$ ' exec sh -i\n";
+    std::fs::write(home.path().join("enter"), script).unwrap();
+    let start = json!({"plugin": "shell", "cwd": home.path(), "env": {"HOME": home.path()}});
+    let adapter = rpc.call("adapter.start", &start)["adapter"].clone();
+    at_prompt(&mut rpc, &adapter);
+    for command in ["bash --norc", "PS1='in$ ' sh -i", "sh ./enter"] {
+        let mut run = |command: &str| {
+            let send = json!({"intent": "run", "params": {"command": command}});
+            let wait = json!({"timeout_ms": 20_000});
+            let turn = json!({"adapter": adapter, "send": send, "wait": wait});
+            rpc.call("adapter.turn", &turn)["state"].clone()
+        };
+        let state = run(command);
+        assert_eq!(
+            (&state["state"], &state["metadata"]["exit_status"]),
+            (&json!("prompt"), &Value::Null)
+        );
+        assert!(state["confidence"].as_f64().unwrap() < 0.9, "{state}");
+        assert_eq!(run("echo in''side")["state"], "prompt");
+        let screen =
+            rpc.call("adapter.inspect", &json!({"adapter": adapter}))["plain_text"].clone();
+        assert!(screen.as_str().unwrap().contains("\ninside\n"), "{command}: {screen}");
+        let mut run = |command: &str| {
+            let send = json!({"intent": "run", "params": {"command": command}});
+            rpc.call("adapter.turn", &json!({"adapter": adapter, "send": send}))["state"].clone()
+        };
+        let state = run("exit 5");
+        assert_eq!(state["metadata"]["exit_status"], 5, "{command}: {state}");
+    }
 }
 
 /// A shell that takes a paste as it comes, and one that another shell started.
