@@ -6,7 +6,7 @@ use std::cell::{LazyCell, OnceCell};
 use greenroom_engine::redact::{Excerpt, Redaction};
 use greenroom_plugin::State;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::error::RpcError;
 
@@ -98,6 +98,12 @@ impl<'a, F: FnOnce() -> [Excerpt; 2]> Veil<'a, F> {
     pub(crate) fn state(&self, state: &State) -> Value {
         let mut state = state.to_json();
         self.hide_members(&mut state, &["evidence", "metadata", "events"], PIECE_BYTES);
+        let Some(policy) = self.policy else { return state };
+        self.hide_name(&mut state["state"], policy);
+        for (list, name) in [("candidates", "state"), ("host_marks", "label")] {
+            let entries = state.get_mut(list).and_then(Value::as_array_mut);
+            entries.into_iter().flatten().for_each(|it| self.hide_name(&mut it[name], policy));
+        }
         state
     }
 
@@ -109,7 +115,43 @@ impl<'a, F: FnOnce() -> [Excerpt; 2]> Veil<'a, F> {
         }
     }
 
-    /// Hides secrets in every text of a value. Names of members are its author's own.
+    /// Hides a name that is a secret, or that a plugin has made of a piece of one.
+    fn hide_name(&self, name: &mut Value, policy: &Redaction) {
+        if let Value::String(name) = name
+            && let Some(shown) = self.name(name, policy)
+        {
+            *name = shown;
+        }
+    }
+
+    /// What is shown instead of a name; none if that is its author's own.
+    ///
+    /// Clients branch on names, so a program must not take one away by printing it behind `token=`: words such
+    /// as `waiting_for_trust` stay, and a secret of nothing but small letters does as well.
+    fn name(&self, name: &str, policy: &Redaction) -> Option<String> {
+        let is_word = || name.bytes().all(|it| it.is_ascii_lowercase() || it == b'_');
+        match policy.apply(name) {
+            Cow::Owned(shown) => Some(shown),
+            Cow::Borrowed(_) if name.len() < PIECE_BYTES || is_word() => None,
+            Cow::Borrowed(_) => self.is_in_secret(name).then(|| policy.replacement().to_owned()),
+        }
+    }
+
+    /// Hides secrets in the names of an object's members. All of its members stay.
+    fn hide_names(&self, members: &mut Map<String, Value>, policy: &Redaction) {
+        if !members.keys().any(|name| self.name(name, policy).is_some()) {
+            return;
+        }
+        for (name, value) in std::mem::take(members) {
+            let shown = self.name(&name, policy).unwrap_or(name);
+            let again = (2..).map(|number| format!("{shown} {number}"));
+            let free = std::iter::once(shown.clone()).chain(again);
+            let name = free.into_iter().find(|name| !members.contains_key(name));
+            members.insert(name.unwrap_or(shown), value);
+        }
+    }
+
+    /// Hides secrets in every text of a value, names included.
     fn hide(&self, value: &mut Value, policy: &Redaction, least: usize) {
         match value {
             Value::String(text) => match policy.apply(text) {
@@ -122,6 +164,7 @@ impl<'a, F: FnOnce() -> [Excerpt; 2]> Veil<'a, F> {
             Value::Array(values) => values.iter_mut().for_each(|it| self.hide(it, policy, least)),
             Value::Object(members) => {
                 members.values_mut().for_each(|it| self.hide(it, policy, least));
+                self.hide_names(members, policy);
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
@@ -140,6 +183,7 @@ impl<'a, F: FnOnce() -> [Excerpt; 2]> Veil<'a, F> {
 
 #[cfg(test)]
 mod tests {
+    use greenroom_plugin::{Candidate, HostMark};
     use serde_json::json;
 
     use super::*;
@@ -178,6 +222,51 @@ mod tests {
         let shown = json!({"kind": "lua", "plugin": "p", "predicate": "f", "capture": ["bob", "[REDACTED]"],
             "evidence": {"why": "saw token=[REDACTED]", "token": "[REDACTED]", "who": "bob", "n": 2}});
         assert_eq!(outcome(json!({"kind": "all", "matched": [said]}))["matched"][0], shown);
+    }
+
+    /// A state whose plugin puts these words wherever it names something.
+    fn named(name: &str) -> State {
+        let candidate = Candidate { state: name.to_owned(), confidence: 0.5 };
+        State {
+            state: name.to_owned(),
+            confidence: 1.0,
+            evidence: String::new(),
+            sequence: 1,
+            candidates: vec![candidate],
+            metadata: Some(json!({name: {"in": [{name: 1}]}, "[REDACTED]": 2})),
+            host_marks: vec![HostMark { label: name.to_owned() }],
+            events: vec![json!({"kind": "error", name: 1})],
+        }
+    }
+
+    #[test]
+    fn what_a_plugin_makes_of_a_secret_is_hidden_in_names_as_well() {
+        let veil = Veil::new(Some(Redaction::standard()), texts);
+        for name in ["abcdefgh1234", "token=abcdefgh1234", "it is sk-abcdefghijklmnopqrstu"] {
+            let state = veil.state(&named(name));
+            let text = state.to_string();
+            assert!(!text.contains("abcdefgh"), "{text}");
+            assert_eq!(state["metadata"].as_object().unwrap().len(), 2, "{text}");
+        }
+        let state = veil.state(&named("abcdefgh1234"));
+        assert_eq!(
+            (&state["state"], &state["host_marks"][0]["label"]),
+            (&json!("[REDACTED]"), &json!("[REDACTED]"))
+        );
+        assert_eq!(state["metadata"]["[REDACTED] 2"]["in"][0], json!({"[REDACTED]": 1}));
+    }
+
+    #[test]
+    fn a_program_takes_no_name_away() {
+        let texts =
+            || ["waiting_for_trust", "turn_start"].map(|it| Excerpt::new(format!("token={it}"), 0));
+        for name in ["waiting_for_trust", "turn_start"] {
+            let state = named(name);
+            assert_eq!(
+                Veil::new(Some(Redaction::standard()), texts).state(&state),
+                state.to_json()
+            );
+        }
     }
 
     #[test]
