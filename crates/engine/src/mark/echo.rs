@@ -222,16 +222,20 @@ impl Typed<'_> {
         found.or_else(|| self.find_begun(text, line, false))
     }
 
-    /// Where a line is being shown, with the rest of it still to come: behind a prompt on the last line there is, or
-    /// alone on it if that may be.
-    fn find_begun(&self, text: &str, line: &str, alone: bool) -> Option<(usize, usize)> {
+    /// Where a line is being shown, with the rest of it still to come, on the last line there is: behind a prompt, or
+    /// alone if it was not shown yet.
+    fn find_begun(&self, text: &str, line: &str, is_first: bool) -> Option<(usize, usize)> {
         let text = text.trim_end();
         let last = text.rfind('\n').map_or(0, |newline| newline + 1);
         let places = text[last..].char_indices().map(|it| last + it.0);
         let is_begun = |&at: &usize| {
             let before = &text[last..at];
-            self.shows_beginning(before.chars().count(), &text[at..], line)
-                && (if before.is_empty() { alone } else { self.is_prompt(before) })
+            let is_prompt = || match (before.is_empty(), is_first) {
+                (true, _) => is_first,
+                (false, true) => self.is_prompt(before),
+                (false, false) => self.is_prompt_of_editor(before),
+            };
+            self.shows_beginning(before.chars().count(), &text[at..], line) && is_prompt()
         };
         places.take(MAX_PROMPT).find(is_begun).map(|at| (at, text.len() - at))
     }

@@ -71,9 +71,11 @@ fn what_was_typed_too_early_is_echoed_twice_however_it_was_typed() {
 fn an_answer_behind_what_may_end_a_prompt_is_seen() {
     let (ready, early) = (Echo::Program, Echo::Terminal);
     for answer in ["item # 42", "cost in $ 42", "-> 42", "# 42", "Age: 42"] {
-        let after = format!("42\r\n{answer}\r\n$ ");
-        let turns = [(ready, "read X; f\r", "read X; f\r\n"), (early, "42\r", &after)];
-        check_echoed("$ ", &turns, &format!("\n{answer}\n$"));
+        for next in ["", "\r\n", "\r\n$ "] {
+            let after = format!("42\r\n{answer}{next}");
+            let turns = [(ready, "read X; f\r", "read X; f\r\n"), (early, "42\r", &after)];
+            check_echoed("$ ", &turns, format!("\n{answer}{}", next.replace('\r', "")).trim_end());
+        }
     }
     // Who was asked before is asked again.
     let turns = [
