@@ -249,7 +249,8 @@ impl Door {
                 plugins: &self.plugins,
                 sight: &sight,
                 cursor,
-                stable,
+                // Nothing can change any more.
+                stable: if sight.process_exited { Duration::MAX } else { stable },
                 turn_until,
                 disabled,
             };

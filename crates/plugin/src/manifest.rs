@@ -143,6 +143,9 @@ pub enum ManifestError {
     /// Nobody could tell two of them apart.
     #[error("plugin version must not be empty")]
     EmptyVersion,
+    /// Who lists it would show more than a name.
+    #[error("plugin {0} must not hold control characters")]
+    ControlCharacter(&'static str),
     /// There is nothing to run.
     #[error("plugin runtime requires an entrypoint")]
     RuntimeWithoutEntrypoint,
@@ -162,6 +165,11 @@ impl Manifest {
         }
         if self.version.trim().is_empty() {
             return Err(ManifestError::EmptyVersion);
+        }
+        for (field, value) in [("name", &self.name), ("version", &self.version)] {
+            if value.chars().any(char::is_control) {
+                return Err(ManifestError::ControlCharacter(field));
+            }
         }
         let entrypoint = self.entrypoint.as_deref().is_some_and(|it| !it.trim().is_empty());
         match (self.runtime, entrypoint) {

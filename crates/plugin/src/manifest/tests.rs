@@ -75,6 +75,8 @@ fn contradictions_are_named() {
     };
     check(json!({"name": " "}), "plugin name must not be empty");
     check(json!({"version": ""}), "plugin version must not be empty");
+    check(json!({"name": "a\u{1b}[2Jb"}), "plugin name must not hold control characters");
+    check(json!({"version": "1\n"}), "plugin version must not hold control characters");
     check(json!({"runtime": "lua"}), "plugin runtime requires an entrypoint");
     check(json!({"entrypoint": "a"}), "plugin entrypoint requires a runtime");
     let twice = json!({"permissions": ["screen.read", "screen.read"]});
