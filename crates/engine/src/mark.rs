@@ -65,7 +65,7 @@ pub(crate) struct Mark {
     prompts: Arc<[String]>,
     /// Lines that were typed before, and that may be shown again.
     earlier: Vec<String>,
-    /// A line editor was seen, which shows again what was typed too early.
+    /// A line editor reads what was typed, or has begun since to read and shows again what was typed too early.
     is_edited: bool,
     /// It is the beginning of everything: who asks for that wants to see what was typed, too.
     is_beginning: bool,
@@ -78,8 +78,10 @@ pub(crate) struct Mark {
 pub(crate) struct Marks {
     marks: Vec<Mark>,
     prompts: Arc<[String]>,
-    /// A line editor was seen.
-    is_edited: bool,
+    /// Keys were typed to a program that reads them itself.
+    reads_keys: bool,
+    /// Line editors here say when they begin to read.
+    is_told: bool,
 }
 
 impl Standing {
@@ -238,7 +240,7 @@ impl Mark {
         self.echo == Echo::Terminal && !self.stands_behind("")
     }
 
-    /// A line editor was seen since.
+    /// A line editor has begun to read since.
     pub(crate) fn edited(&mut self) {
         self.is_edited = true;
     }
@@ -347,7 +349,8 @@ impl Marks {
             mark.before = Some(standing_before(screen, mark.pos));
             mark.behind = standing_behind(screen, mark.pos);
         }
-        self.is_edited |= mark.echo == Echo::Program;
+        mark.is_edited = mark.echo == Echo::Program;
+        self.reads_keys |= mark.is_edited;
         if mark.echo != Echo::Nobody {
             mark.edited = before.map_or(Draft::default(), Mark::unended);
         }
@@ -408,13 +411,14 @@ impl Marks {
             false => earlier.by_ref().take_while(|it| it.is_early()).flat_map(lines).collect(),
         };
         mark.prompts = Arc::clone(&self.prompts);
-        mark.is_edited = self.is_edited;
+        mark.is_edited |= self.reads_keys && !self.is_told;
         mark
     }
 
-    /// A line editor was seen, for it asked for brackets around what is pasted.
+    /// A line editor begins to read: it asked for brackets around what is pasted.
     pub(crate) fn edited(&mut self) {
-        self.is_edited = true;
+        self.is_told = true;
+        self.marks.iter_mut().for_each(Mark::edited);
     }
 
     /// All of them, to be moved.

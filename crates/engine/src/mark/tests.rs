@@ -22,11 +22,12 @@ fn check_typed(before: &str, turns: &[(&str, &str)], echo: Echo, expected: &str)
 fn check_echoed(before: &str, turns: &[(Echo, &str, &str)], expected: &str) {
     let mut screen = Screen::new("40x10".parse().unwrap(), Options::default());
     let mut marks = Marks::default();
-    marks.edited();
     screen.feed(before.as_bytes());
     for (echo, typed, after) in turns {
         marks.add(Mark::now(&screen, typed.as_bytes(), *echo), &screen);
         screen.feed(after.as_bytes());
+        // Whoever shows a line again begins to read by then.
+        marks.edited();
     }
     assert_eq!(marks.find(None).output(&screen).trim_end(), expected);
 }
@@ -86,6 +87,22 @@ fn an_answer_behind_what_may_end_a_prompt_is_seen() {
         (early, "Bob\r42\r", "Bob\r\n42\r\nAge: Name: Bob\r\nAge: 42\r\n$ "),
     ];
     check_echoed("$ ", &turns, "\n\nAge: Name: Bob\nAge: 42\n$");
+}
+
+#[test]
+fn nothing_is_shown_again_before_a_line_editor_begins() {
+    let mut screen = Screen::new("40x10".parse().unwrap(), Options::default());
+    let mut marks = Marks::default();
+    screen.feed(b"$ ");
+    marks.edited();
+    marks.add(Mark::now(&screen, b"f\r", Echo::Program), &screen);
+    screen.feed(b"f\r\n");
+    marks.add(Mark::now(&screen, b"42\r", Echo::Terminal), &screen);
+    // It may look as it will.
+    screen.feed(b"42\r\n$ 42\r\n");
+    assert_eq!(marks.find(None).output(&screen).trim_end(), "\n$ 42");
+    marks.edited();
+    assert_eq!(marks.find(None).output(&screen).trim_end(), "\n$");
 }
 
 #[test]
