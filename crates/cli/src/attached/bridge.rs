@@ -98,11 +98,14 @@ pub(crate) fn bridge(
     finish(context, &over)
 }
 
-/// Removes what is left of the session. Its exit code is what was asked for: that this did not
-/// work is said, and changes nothing.
+/// Removes what is left of the session: twice comes to the same as once, so the next daemon is asked if this one is gone
+/// before it answers. Its exit code is what was asked for: that this did not work is said, and changes nothing.
 fn tidy_up(context: &Context<'_>, method: &str, target: &str) {
-    if let Err(failure) = context.call(method, &json!({"sessionId": target})) {
-        context.output.remark(&format!("warning: {}", failure.message()));
+    let params = json!({"sessionId": target});
+    match context.ask(|connection| Ok(connection.call(method, &params)?)) {
+        Ok(_) => {}
+        Err(failure) if failure.kind() == FailureKind::Daemon(ErrorKind::NotFound) => {}
+        Err(failure) => context.output.remark(&format!("warning: {}", failure.message())),
     }
 }
 
