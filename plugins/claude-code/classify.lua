@@ -213,7 +213,7 @@ local function of_dialog(answer, dialog, input, stable)
   answer:add(dialog.metadata)
   if dialog.kind == "usage" then
     answer:add({ usage = usage_of(dialog.lines) })
-    if input.last_intent == "prompt_submitted" and seen.of_its_own ~= false and stable then
+    if input.last_intent == "prompt_submitted" and seen.of_its_own ~= false and stable and not dialog.overlay then
       return answer:as("completed_turn", 0.86, "stable usage screen detected")
     end
     return answer:as("usage_screen", 0.74, "usage screen detected")
@@ -351,6 +351,9 @@ local function decide(answer, view, input)
   end
   local editor = is_editor(view)
   local dialog = not editor and dialogs.read(view) or nil
+  if dialog then
+    dialog.overlay = view.overlay
+  end
   local turn = turns.read(view.rows, view.above)
   local active = not dialog and not editor and is_active(view, turn)
   local answered = is_answered(dialog, input)

@@ -3,7 +3,9 @@
 -- This is what keeps words apart from the things they name. Claude Code draws its answers with two
 -- columns to their left, and only its own frame starts in the first column. At the bottom there is
 -- either the composer, between two rules, or a dialog, under one rule, and never both. So a dialog
--- quoted in an answer, in a prompt or in a file stands above the composer and is not looked at.
+-- quoted in an answer, in a prompt or in a file stands above the composer and is not looked at. But a screen that was
+-- opened while a turn goes on has the keys and leaves the composer to be seen below it; only such a screen has a
+-- rule in the first column there, and at its foot how to leave it.
 --
 -- Where no rule is to be seen (a dialog taller than the screen, another program), the whole screen
 -- is taken for the dialog, and a row with the prompt glyph at the very end for the composer.
@@ -106,8 +108,24 @@ local function belongs_to_rule_above(rows, from)
   return row:find("%d+%. Chat about this$") ~= nil or text.has(row, "has written up a plan")
 end
 
+-- The rule above a screen that stands on the composer, and its last row.
+local function overlay(rows, top)
+  local last = top - 1
+  while rows[last] == "" and top - last < 3 do
+    last = last - 1
+  end
+  if not (rows[last] or ""):lower():find("^%s.*esc to %a") then
+    return nil
+  end
+  for i = last - 1, 1, -1 do
+    if is_rule(rows[i]) then
+      return i, last
+    end
+  end
+end
+
 -- Reads a screen: `rows`, and either `composer` with `footer`, or `dialog` with `framed`.
--- `above` is the last row that belongs to the conversation.
+-- `above` is the last row that belongs to the conversation. `overlay` is a dialog on top of a composer.
 function layout.read(screen)
   local rows = text.rows(screen)
   local view = { rows = rows, footer = {}, above = #rows }
@@ -119,6 +137,14 @@ function layout.read(screen)
     view.composer = bare_composer(rows)
   end
 
+  if view.composer and view.composer.framed then
+    local rule, foot = overlay(rows, view.composer.top)
+    if rule then
+      view.composer, view.overlay, view.framed, view.above = nil, true, true, rule - 1
+      view.dialog = table.move(rows, rule + 1, foot, 1, {})
+      return view
+    end
+  end
   if view.composer then
     view.above = view.composer.top - (view.composer.framed and 1 or 0)
     for i = view.composer.bottom + 1, #rows do

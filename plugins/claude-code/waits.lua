@@ -39,6 +39,9 @@ local DIALOG = [[(?m)^[ ]{0,4}❯ +(?:\d+\. |Next|Submit)[^\n]*(?:\n]] .. ROWS .
 -- The screens of login, settings, help and usage say at their foot how to leave them.
 local LOCAL_UI = [[(?mi)^[ ]*(?:[^\n]* · )?(?:esc to (?:cancel|close|clear|exit|go back)|enter to close|showing detailed transcript)[^\n]*\s*\z]]
 
+-- Such a screen on top of the composer, as it is while a turn goes on.
+local OVERLAY = [[(?mi)^[ ]+(?:[^\n]* · )?esc to [a-z][^\n]*\n\s*]] .. RULE .. [[\n[❯!][^\n]*\n(?:(?:[^─\n][^\n]*)?\n)*]] .. RULE .. [[(?:\n[^\n]*){0,3}\s*\z]]
+
 -- The last rows of vi and nano, in which Claude Code may have opened a file.
 local EDITOR = [[(?m)^(?:-- ?[A-Z ]+--[^\n]*|"[^"\n]+"[^\n]* \d+L, \d+[BC][^\n]*|"[^"\n]+" \[New[^\n]*|[^\n]*\s\d+,\d+\S*\s+(?:All|Top|Bot|\d+%)|~[^\S\n]*\n~[^\S\n]*(?:\n:[^\n]*)?|\^G [^\n]* \^O [^\n]*(?:\n[^\n]*)?)\s*\z]]
 
@@ -64,6 +67,7 @@ function waits.wait_turn_matcher(params)
       matcher.screen_regex(TURN_ENDED),
       matcher.screen_regex(DIALOG),
       matcher.screen_regex(LOCAL_UI),
+      matcher.screen_regex(OVERLAY),
       matcher.screen_regex(EDITOR),
       matcher.screen_regex(BARE_TURN_ENDED),
       matcher.screen_regex([[(?m)^ *Unable to connect to Anthropic services]]),

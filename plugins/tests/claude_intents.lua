@@ -87,7 +87,7 @@ return function(check, host, here)
     local why = seeing().enter_refused({ screen = host.read(folder .. "/fixtures/" .. name .. ".txt") })
     check("no Enter in " .. name, why and why:find(state, 1, true), why)
   end
-  for _, name in ipairs({ "usage", "help", "status" }) do
+  for _, name in ipairs({ "usage", "usage_in_turn", "help", "status" }) do
     sends("a prompt leaves " .. name, seeing(name).send_prompt({ prompt = "next" }),
       "key:escape mark_transcript:turn_start bracketed_paste:next key:enter", "prompt_submitted")
     sends("a command leaves " .. name, seeing(name).slash_command({ command = "cost" }), "key:escape bracketed_paste:/cost key:enter")

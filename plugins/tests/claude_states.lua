@@ -52,6 +52,8 @@ return function(check, host, here)
     state(name, rows, {}, "waiting_for_external_editor")
   end
   state("an answer that quotes vi", (screen("completed"):gsub("Hello! What shall we do%?", "~\n  ~\n  -- INSERT --")), {}, "waiting_for_user_input")
+  local quotes = screen("streaming"):gsub("And a second one%.", ("─"):rep(40) .. "\n  Settings\n\n  Esc to cancel")
+  state("an answer that quotes a screen", quotes, { last_intent = "prompt_submitted", stable_ms = 300 }, "thinking", "active work indicator detected")
   state("a screen nobody knows", ("─"):rep(80) .. "\n  Stats\n\n  No stats yet.", {}, "local_ui_screen")
   state("a composer that is being drawn", ("─"):rep(80) .. "\n❯ ", {}, "ready")
   local silent = screen("completed"):gsub("❯ hello.-\n\n(───)", "❯ /plugin\n\n%1")
