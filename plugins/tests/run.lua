@@ -1,4 +1,4 @@
--- Runs the fixtures of a plugin and the tests beside this file: lua5.4 run.lua [--accept]
+-- Runs the fixtures of a plugin and the tests beside this file: lua5.4 run.lua [--accept]; `cargo xtask test` does so, too.
 --
 -- A fixture is NAME.txt, the screen, and NAME.expected.json: state, evidence, last_intent or null,
 -- min_confidence (0.6 without it), metadata (compared whole, where given). NAME.transcript, where it

@@ -1,9 +1,8 @@
--- A classifier runs on every change of a screen, so it has a budget.
+-- A classifier runs on every change of a screen: how long that takes. Told, not checked; `cargo xtask bench spine` compares it.
 
-local BUDGET_S = 0.001
 local ROUNDS = 200
 
-return function(check, host, here)
+return function(_, host, here)
   local exports = host.load(here .. "/../claude-code")
   local slowest, name = 0, nil
   for _, screen in ipairs({ "permission_write_long", "completed", "config", "quoted_permission_dialog" }) do
@@ -18,5 +17,4 @@ return function(check, host, here)
     end
   end
   print(string.format("classify: %.3f ms at most (%s)", slowest * 1000, name))
-  check("classify is quick", slowest < BUDGET_S, slowest)
 end
