@@ -3,7 +3,7 @@
 //! A line is shown once where it is typed, by the terminal or by a program's line editor. It is shown a
 //! second time if it was typed before the program was ready to read it: the terminal shows it at once,
 //! and the line editor again, behind its prompt. A program that answers with what it was told,
-//! `Hello, Bob`, shows no echo by that: what stands before it is no prompt.
+//! `Hello, Bob` or `item # 42`, shows no echo by that: what stands before it is no prompt of a line editor.
 
 use std::borrow::Cow;
 
@@ -50,12 +50,12 @@ pub(super) struct Typed<'a> {
     /// The lines, without controls; Enter was pressed behind all but the last.
     pub(super) lines: &'a [String],
     pub(super) echo: Echo,
-    /// What has stood before what was typed, at other times, without the blanks behind it.
+    /// What has stood before what was typed into a line editor, at other times, without the blanks behind it.
     pub(super) prompts: &'a [String],
     /// Lines that were typed before, which a shell may show again: it was not ready for them, or is asked for one of
     /// them by a key.
     pub(super) earlier: &'a [String],
-    /// A line editor was seen, which may show a line again.
+    /// A line editor reads, or has begun to, which may show a line again.
     pub(super) is_edited: bool,
     pub(super) at: At,
     pub(super) room: Room,
@@ -174,11 +174,12 @@ impl Typed<'_> {
         if at_mark && let Some(length) = self.shown_at_mark(text, line, entered) {
             return Some((0, length));
         }
+        // What stands behind it is seen at once, what stands before it is not.
         let is_echo = |&(at, length): &(usize, usize)| {
-            let before = line_before(text, at);
-            let is_prompt = !before.is_empty() && self.is_prompt(before);
-            let apart = is_prompt && text[at + length..].starts_with("  ");
-            (ends_line(text, at + length) || apart) && (before.is_empty() || is_prompt)
+            let (ends, apart) =
+                (ends_line(text, at + length), text[at + length..].starts_with("  "));
+            let before = if ends || apart { line_before(text, at) } else { return false };
+            (ends && before.is_empty()) || (!before.is_empty() && self.is_prompt(before))
         };
         let found = self.places(text, line, entered).find(is_echo);
         let found = found.or_else(|| self.find_recalled(text, line, entered));
@@ -259,6 +260,9 @@ impl Typed<'_> {
         let certain = &certain[..most.max(least)];
         let begins = text.match_indices(certain).map(|found| found.0);
         begins.filter_map(move |at| {
+            if text[at..].starts_with(line) {
+                return Some((at, line.len()));
+            }
             let col = line_before(text, at).chars().count();
             Some((at, self.shown(col, &text[at..], line, entered)?))
         })
