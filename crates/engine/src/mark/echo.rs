@@ -11,7 +11,7 @@ use super::MAX_PROMPT;
 use super::keyed::FILLED;
 
 /// How much text is searched for lines that are not there, each of which costs all of it: the lines of a paste that
-/// have scrolled away. It takes about a millisecond.
+/// have scrolled away. It takes about a millisecond, and a hundred where every letter of the text may begin such a line.
 const MAX_SEARCHED: usize = 4 << 20;
 
 /// What is shown of a line that is too long for a screen is longer than this, or than half of a smaller screen, and
