@@ -17,6 +17,7 @@ const WORDS: &[&str] = &[
     "await",
     "bad",
     "cannot",
+    "compat",
     "could",
     "disabled",
     "does",
@@ -25,6 +26,7 @@ const WORDS: &[&str] = &[
     "expected",
     "expired",
     "failed",
+    "files",
     "for",
     "found",
     "function",
@@ -38,7 +40,9 @@ const WORDS: &[&str] = &[
     "is",
     "it",
     "lambda",
+    "loop",
     "malformed",
+    "match",
     "missing",
     "must",
     "new",
@@ -57,8 +61,10 @@ const WORDS: &[&str] = &[
     "the",
     "this",
     "to",
+    "try",
     "unauthorized",
     "unexpected",
+    "unsafe",
     "unset",
     "use",
     "was",
@@ -161,7 +167,9 @@ pub(super) fn is_expression(value: &str, is_tight: bool) -> bool {
 pub(super) fn is_word(value: &str, name: &str) -> bool {
     let word = value.split(['|', ';', ')', '<', '>', '=', '?', '!']).next().unwrap_or(value);
     let word = word.trim_end_matches(['.', ':']);
-    let is_count = word.len() <= 3 && word.bytes().all(|it| it.is_ascii_digit());
+    let digits = word.len() - word.trim_start_matches(|it: char| it.is_ascii_digit()).len();
+    let is_typed = digits > 0 && is_number_type(&word[digits..]);
+    let is_count = is_typed || (word.len() <= 3 && digits == word.len());
     let is_sign = !value.chars().any(char::is_alphanumeric);
     is_count
         || is_sign
@@ -173,7 +181,7 @@ pub(super) fn is_word(value: &str, name: &str) -> bool {
         || is_constant(word)
         || is_field(word, name)
         || is_named_alike(word, name)
-        || (!is_password(name) && is_capitalized(word))
+        || (!is_password(name) && (is_capitalized(word) || is_sized_type(word) || is_kind(word)))
 }
 
 /// Whether it is what a manual or a sentence has behind the name of an option, rather than a value.
@@ -248,6 +256,35 @@ fn is_type(word: &str) -> bool {
         && humps >= 2
         && small > humps
         && humps + small == word.len()
+}
+
+/// Whether it is a type that ends in how many bits it has: `NonZeroU64`.
+fn is_sized_type(word: &str) -> bool {
+    let name = word.trim_end_matches(|it: char| it.is_ascii_digit());
+    ["8", "16", "32", "64", "128", "256"].contains(&&word[name.len()..])
+        && name.strip_suffix(['U', 'I', 'F']).is_some_and(|it| is_type(it) || is_capitalized(it))
+}
+
+/// Whether it names a kind of thing, by who defined it: `kubernetes.io/tls`.
+fn is_kind(word: &str) -> bool {
+    let is_plain = |it: &str| {
+        !it.is_empty() && it.bytes().all(|it| it.is_ascii_lowercase() || b".-".contains(&it))
+    };
+    word.split_once('/')
+        .is_some_and(|(domain, kind)| domain.contains('.') && is_plain(domain) && is_plain(kind))
+}
+
+/// Whether it is a colour, as what colours source code has for its tokens.
+pub(super) fn is_color(value: &str) -> bool {
+    let hex = value.strip_prefix('#').unwrap_or_default();
+    matches!(hex.len(), 3 | 6 | 8) && hex.bytes().all(|it| it.is_ascii_hexdigit())
+}
+
+/// Whether it is how many tokens there may be, as in `max_token=4096`.
+pub(super) fn is_amount(value: &str, whole_name: &str) -> bool {
+    const AMOUNTS: &[&str] = &["max", "min", "num", "total", "n", "count"];
+    let is_amount = whole_name.split(['_', '-']).any(|part| is_one_of(AMOUNTS, part));
+    is_amount && value.bytes().all(|it| it.is_ascii_digit())
 }
 
 /// Whether it is written as fields are: `self.token`, and for tokens also `Name.Builtin`.

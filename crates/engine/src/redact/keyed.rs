@@ -15,10 +15,11 @@ use super::tail::{Class, Quote, Tail};
 pub(super) const NAMES: &[&str] = &[
     "token",
     "secret",
-    "password",
+    PASSWORD,
     "passwd",
     "passphrase",
     "_pass",
+    PWD,
     "credential",
     AUTHORIZATION,
     "api_key",
@@ -44,7 +45,12 @@ pub(super) const NAMES: &[&str] = &[
     "signing-key",
 ];
 
+const PASSWORD: &str = "password";
+
 const AUTHORIZATION: &str = "authorization";
+
+/// In connection strings; for shells it is a folder, and a program of that name has messages.
+const PWD: &str = "pwd";
 
 /// What stands before the secret in an `Authorization` header.
 const SCHEMES: &[&str] = &["basic", "bearer", "token", "negotiate", "apikey", "digest"];
@@ -57,6 +63,9 @@ const DEPTH_MAX: usize = 7;
 
 /// Within how many bytes a value shows that it is none. Longer ones are secrets.
 pub(super) const DECIDE_MAX: usize = 64;
+
+/// How long a value between two tags may be: longer than keys are, shorter than what a stream holds back.
+const TAGGED_MAX: usize = 1024;
 
 /// How long a value must be that is on the line below its name: longer than the words of a next sentence.
 const FAR_LEAST: usize = 20;
@@ -75,6 +84,12 @@ pub(super) fn judge(site: &Site<'_>, anchor: Range<usize>) -> Verdict {
     if let Some(at) = option_value(site.text.as_bytes(), anchor.end) {
         return judge_option(site, anchor, at);
     }
+    if is_tag(site.text.as_bytes(), anchor.end) {
+        return judge_tagged(site, anchor.end + 1);
+    }
+    if let Some((quote, start)) = sql_value(site.text, anchor.clone()) {
+        return judge_quoted(site, PASSWORD, start, quote);
+    }
     let place = match find_value(site.text.as_bytes(), anchor.end) {
         Ok(place) => place,
         Err(verdict) => return verdict,
@@ -84,6 +99,9 @@ pub(super) fn judge(site: &Site<'_>, anchor: Range<usize>) -> Verdict {
     }
     let anchor_end = anchor.end;
     let name = &site.text[anchor];
+    if name.eq_ignore_ascii_case(PWD) && !is_connection(site, anchor_end, &place) {
+        return Verdict::No;
+    }
     match opening(site.text.as_bytes(), place.at) {
         Some((quote, start)) => {
             let next = site.text.as_bytes().get(start);
@@ -132,6 +150,39 @@ fn judge_option(site: &Site<'_>, anchor: Range<usize>, at: usize) -> Verdict {
         None if length <= DECIDE_MAX && is_harmless() => Verdict::No,
         _ => Verdict::Secret { range, tail },
     }
+}
+
+/// Whether a name that ends here is a tag's, as in `<password>`.
+fn is_tag(bytes: &[u8], name_end: usize) -> bool {
+    let is_part = |it: &u8| it.is_ascii_alphanumeric() || matches!(*it, b'_' | b'-' | b'.' | b':');
+    let name = bytes[..name_end].iter().rev().take(DECIDE_MAX).take_while(|it| is_part(it)).count();
+    bytes.get(name_end) == Some(&b'>') && bytes[..name_end - name].ends_with(b"<")
+}
+
+/// What is between a tag and its end.
+fn judge_tagged(site: &Site<'_>, start: usize) -> Verdict {
+    let (length, _) = site.run(Class::Tagged, start);
+    let range = start..start + length;
+    let rest = &site.text.as_bytes()[range.end..];
+    let is_harmless = code::is_placeholder(&site.text[range.clone()]);
+    match rest {
+        [] if length == 0 => Verdict::Waiting,
+        _ if length == 0 || length > TAGGED_MAX || is_harmless || site.is_marker(start) => {
+            Verdict::No
+        }
+        [] | [b'<'] => {
+            let tail = Tail::While(Class::Tagged);
+            Verdict::Open { range, tail, is_secret: false, is_telling: true }
+        }
+        [b'<', b'/', ..] => Verdict::Secret { range, tail: None },
+        _ => Verdict::No,
+    }
+}
+
+/// Where the text begins that follows `PASSWORD` in SQL, in capitals and behind one blank.
+fn sql_value(text: &str, anchor: Range<usize>) -> Option<(Quote, usize)> {
+    let is_sql = text[anchor.clone()] == *"PASSWORD" && text[anchor.end..].starts_with(" '");
+    if is_sql { opening(text.as_bytes(), anchor.end + 1) } else { None }
 }
 
 /// Goes from the end of a name to its value.
@@ -209,12 +260,14 @@ fn is_scheme(name: &str, word: &str) -> bool {
         && SCHEMES.iter().any(|scheme| scheme.eq_ignore_ascii_case(word))
 }
 
-fn judge_quoted(site: &Site<'_>, name: &str, start: usize, quote: Quote) -> Verdict {
+pub(super) fn judge_quoted(site: &Site<'_>, name: &str, start: usize, quote: Quote) -> Verdict {
     let rest = &site.text.as_bytes()[start..];
     let (length, tail) = Tail::Quoted(quote).consume(rest, &[]);
     let range = start..start + length;
     let value = &site.text[range.clone()];
-    let is_harmless = || code::is_placeholder(value) || code::is_named_alike(value, name);
+    let is_harmless = || {
+        code::is_placeholder(value) || code::is_named_alike(value, name) || code::is_color(value)
+    };
     match tail {
         Some(_) if length == 0 => Verdict::Waiting,
         _ if length == 0 || site.is_marker(start) => Verdict::No,
@@ -240,6 +293,8 @@ fn judge_plain(site: &Site<'_>, name: &str, whole: &str, place: &Place) -> Verdi
         code::is_placeholder(value)
             || code::is_path(value)
             || is_scheme(name, value)
+            || code::is_amount(value, whole)
+            || code::is_color(value)
             || (whole.contains('_') && value.trim_end_matches([')', ';']) == whole)
             || (!place.is_tight && code::is_word(value, name))
     };
@@ -253,6 +308,15 @@ fn judge_plain(site: &Site<'_>, name: &str, whole: &str, place: &Place) -> Verdi
         None if length <= DECIDE_MAX && is_harmless() => Verdict::No,
         _ => Verdict::Secret { range, tail },
     }
+}
+
+/// Whether `pwd` is a password here: in `Uid=sa;Pwd=abc`, and in what is written like it.
+fn is_connection(site: &Site<'_>, name_end: usize, place: &Place) -> bool {
+    let is_folder = |byte: &u8| b"/~.$`".contains(byte);
+    site.is_word_start(name_end - PWD.len())
+        && place.is_tight
+        && site.text[..name_end - PWD.len()].ends_with(';')
+        && !site.text.as_bytes().get(place.at).is_some_and(is_folder)
 }
 
 /// The name with all that is in front, as in `GITHUB_TOKEN`.

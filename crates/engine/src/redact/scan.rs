@@ -13,7 +13,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Match, MatchKind, Span, 
 use super::policy::Redaction;
 use super::stream::HOLD_MAX;
 use super::tail::{CLASSES, Class, Tail};
-use super::{block, cookie, keyed, known, url};
+use super::{block, command, cookie, keyed, known, url};
 
 /// A lane and where it stands.
 pub(super) struct Site<'t> {
@@ -276,6 +276,9 @@ static RULES: LazyLock<Vec<(String, Rule)>> = LazyLock::new(|| {
     rules.push((cookie::NAME, cookie::judge));
     rules.push(("://", url::judge));
     rules.push((block::BEGIN, block::judge));
+    rules.extend(command::COMMANDS.iter().map(|it| (it.name, command::judge as Rule)));
+    rules.push((command::IDENTIFIED, command::identified));
+    rules.push((command::MACHINE, command::netrc));
     rules.into_iter().map(|(anchor, rule)| (anchor.to_ascii_lowercase(), rule)).collect()
 });
 
@@ -295,6 +298,14 @@ fn find_anchors(text: &str, mut found: impl FnMut(Rule, Range<usize>)) {
     }
 }
 
+/// What several beginnings have in common. The search for many bytes at once takes 64 of them.
+const STEMS: &[&str] = &["secret", "xox"];
+
+/// As much of a beginning as is looked for.
+fn stem(anchor: &str) -> &str {
+    STEMS.iter().find(|stem| anchor.starts_with(**stem)).unwrap_or(&anchor)
+}
+
 /// Finds the first beginning of many bytes at once; a text without any takes next to no time.
 static ANCHORS: LazyLock<Option<Finder>> = LazyLock::new(Finder::new);
 
@@ -307,14 +318,16 @@ enum Finder {
 
 impl Finder {
     fn new() -> Option<Finder> {
-        let anchors = || RULES.iter().map(|(anchor, _)| anchor);
-        match packed::Searcher::new(anchors()) {
+        let mut anchors: Vec<&str> = RULES.iter().map(|(anchor, _)| stem(anchor)).collect();
+        anchors.sort_unstable();
+        anchors.dedup();
+        match packed::Searcher::new(&anchors) {
             Some(finder) => Some(Finder::Packed(finder)),
             // A few hundred states: it cannot fail.
             None => AhoCorasick::builder()
                 .match_kind(MatchKind::LeftmostFirst)
                 .kind(Some(AhoCorasickKind::DFA))
-                .build(anchors())
+                .build(anchors)
                 .ok()
                 .map(Finder::Plain),
         }

@@ -18,6 +18,8 @@ pub(super) enum Class {
     Dotted,
     /// A password in a URL.
     Password,
+    /// All up to the end of a line, or to the next tag.
+    Tagged,
     /// All up to the end of a line, or to a quote around it.
     Line,
 }
@@ -37,6 +39,7 @@ impl Class {
             Class::Dashed => is_word || byte == b'-',
             Class::Dotted => is_word || byte == b'-' || byte == b'.',
             Class::Password => byte > b' ' && byte != 0x7f && !b"/\"'<>`\\@".contains(&byte),
+            Class::Tagged => byte >= b' ' && byte != 0x7f && byte != b'<',
             Class::Line => byte >= b' ' && byte != 0x7f && !b"\"'".contains(&byte),
         }
     }
