@@ -128,13 +128,19 @@ mod tests {
     use crate::redact::Redaction;
 
     /// What is shown of a private key on a screen of a size that is too small for it.
-    fn shown_of_key(size: &str, header: &str) -> String {
-        let mut screen = Screen::new(size.parse().unwrap(), Options::default());
-        screen.feed(format!("$ cat key\r\n-----BEGIN RSA PRIVATE KEY-----\r\n{header}").as_bytes());
+    fn shown_of_key(size: &str, header: &str, is_numbered: bool) -> String {
+        let mut key = format!("-----BEGIN RSA PRIVATE KEY-----\n{header}");
         for line in 0..30 {
-            screen.feed(format!("{line:02}{}\r\n", "s3Cr+/".repeat(10)).as_bytes());
+            key.push_str(&format!("{line:02}{}\n", "s3Cr+/".repeat(10)));
         }
-        screen.feed(b"s3Cr==\r\n-----END RSA PRIVATE KEY-----\r\n$ ");
+        key.push_str("s3Cr==\n-----END RSA PRIVATE KEY-----\n");
+        let mut screen = Screen::new(size.parse().unwrap(), Options::default());
+        screen.feed(b"$ cat key\r\n");
+        for (number, line) in (1..).zip(key.lines()) {
+            let number = if is_numbered { format!("{number:6}\t") } else { String::new() };
+            screen.feed(format!("{number}{line}\r\n").as_bytes());
+        }
+        screen.feed(b"$ ");
         let texts = Texts::default();
         let quiet = Duration::ZERO;
         let scene = Scene {
@@ -152,10 +158,12 @@ mod tests {
     fn a_key_whose_beginning_scrolled_away_is_hidden() {
         for size in ["80x24", "80x30", "80x33", "40x24", "80x4"] {
             for header in ["", "Proc-Type: 4,ENCRYPTED\r\nDEK-Info: AES-128-CBC,00\r\n\r\n"] {
-                let shown = shown_of_key(size, header);
+                let shown = shown_of_key(size, header, false);
                 assert!(!shown.contains("s3Cr"), "{size}: {shown}");
                 assert!(shown.contains("END RSA"), "{size}: {shown}");
             }
+            let shown = shown_of_key(size, "", true);
+            assert!(!shown.contains("s3Cr"), "{size}: {shown}");
         }
     }
 }

@@ -40,7 +40,8 @@ pub(crate) fn part_of_block() -> impl FnMut(&str) -> bool {
     move |row| {
         let is_base64 =
             |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
-        if row.len() >= DENSE_MIN && row.bytes().all(is_base64) {
+        let key = behind_number(row);
+        if key.len() >= DENSE_MIN && key.bytes().all(is_base64) {
             inside = true;
             return true;
         }
@@ -48,6 +49,14 @@ pub(crate) fn part_of_block() -> impl FnMut(&str) -> bool {
         let is_head = inside || row.is_empty() || row.contains(": ");
         row.contains(BEGIN) || (is_head && head > 0)
     }
+}
+
+/// What follows the number that `cat -n` or `grep -n` put before a row.
+fn behind_number(row: &str) -> &str {
+    let number = row.trim_start();
+    let rest = number.trim_start_matches(|it: char| it.is_ascii_digit());
+    let key = rest.trim_start_matches([' ', ':', '|']);
+    if rest.len() < number.len() && key.len() < rest.len() { key } else { row }
 }
 
 /// Where the block begins that may go on behind a text, if there is one.
