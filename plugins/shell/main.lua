@@ -18,6 +18,12 @@ local ENDS = { "$", "#", "%", ">", "❯", "➜", "λ" }
 -- The host gives the matchers of a wait its own number.
 local STABLE_MS = 300
 
+-- How the marks of a bash begin that this adapter started; what a program prints does not.
+local SIGNED = "^[^\7]*;aid=greenroom%-%d"
+
+-- Half of what the host gives of a transcript, in bytes: marks are pushed out of none that is shorter.
+local MUCH = 8192
+
 -- A program that left the cursor behind what looks like a prompt and is still for so long waits for somebody.
 -- A prompt of a shell in the shell that is not known as one is told late by as much.
 local WAITS_MS = 3000
@@ -30,6 +36,8 @@ local function set(words)
   return found
 end
 
+-- What zsh says before `>` while a command is not whole: `dquote>`, `for cmdsubst>`.
+local FURTHER = set("dquote quote bquote cmdsubst heredoc heredocd pipe for while until if then else elif case select repeat function cursh subsh math array cmdand cmdor foreach cond brace always")
 local SHELLS = set("bash sh zsh dash fish ksh mksh ash csh tcsh rbash elvish nu pwsh xonsh")
 -- What gives its user a shell if it is told nothing else.
 local OPENERS = set("su login newgrp chroot nsenter unshare nix-shell script ssh mosh telnet")
@@ -104,16 +112,30 @@ end
 -- What was typed between the prompt and Enter. Edited lines are full of cursor movements, and then
 -- it is better not known than wrong.
 local function typed_between(transcript, from, to)
-  local typed = transcript:sub(from, to):gsub("\27%[[%d;?]*[%a~]", ""):gsub("%s+$", "")
-  if typed ~= "" and not typed:find("%c") then
+  local typed = transcript:sub(from, to):gsub("\27%[[%d;?]*[%a~]", ""):match("^.*%S")
+  if typed and not typed:find("%c") then
     return typed
   end
 end
 
+-- Whether the shell itself marks, and says so: then nobody else's marks count.
+local signs = false
+
+-- What was known when a mark was in the transcript for the last time.
+local before = {}
+
+-- The command that `run` typed last: of one that printed much, the transcript does not hold it any more.
+local submitted = nil
+
 -- The last mark of a transcript, the exit status and the command known by then.
-local function marks_of(transcript)
+local function read_marks(transcript)
   local found, typing = {}, nil
   for start, letter, rest, finish in transcript:gmatch("()\27%]133;(%u)([^\7\27]*)()") do
+    signs = signs or rest:find(SIGNED) ~= nil
+    if signs and not rest:find(SIGNED) then
+      goto continue
+    end
+    found.finish = finish
     if letter == "D" then
       found.status = tonumber(rest:match("^;(%-?%d+)"))
     elseif letter == "B" then
@@ -128,7 +150,38 @@ local function marks_of(transcript)
     elseif letter:find("[ABCD]") then
       found.letter = letter
     end
+    ::continue::
   end
+  return found
+end
+
+-- Whether the shell whose mark was the last said good-bye behind it, and not the command it runs: another one has the
+-- terminal now, which may not mark.
+local function has_left(transcript, marks)
+  local word = (marks.command or ""):match("^%l+")
+  if marks.letter == "C" and word ~= "exit" and word ~= "logout" then
+    return false
+  end
+  local finish = marks.finish
+  local said = transcript:sub(finish, finish + 512):gsub("\27%[[%d;?]*[%a~]", ""):gsub("^[\7\27\\%s]+", "")
+  return said:find("^exit\r*\n") ~= nil or said:find("^logout\r*\n") ~= nil
+end
+
+-- What is known by marks: the last, the exit status and the command. Output of which the transcript does not hold the
+-- beginning leaves none in it; then a command runs.
+local function marks_of(transcript)
+  local found = read_marks(transcript)
+  if not found.letter then
+    local is_pushed_out = before.letter and #transcript >= MUCH
+    return is_pushed_out and { letter = "C", command = before.letter == "C" and before.command or submitted } or found
+  end
+  if has_left(transcript, found) then
+    found = {}
+  elseif found.status and not found.command and #transcript >= MUCH then
+    found.command = submitted
+  end
+  -- Who marks an end and no prompt is no shell.
+  before = found.letter ~= "D" and found or {}
   return found
 end
 
@@ -136,7 +189,8 @@ end
 local brackets = false
 
 local function see_brackets(transcript)
-  local asked = transcript:match(".*\27%[%?2004([hl])")
+  -- From the beginning: without `^` it would be tried again behind every letter.
+  local asked = transcript:match("^.*\27%[%?2004([hl])")
   if asked then
     brackets = asked == "h"
   end
@@ -222,6 +276,10 @@ local function by_marks(input, marks, last)
     end
     return answer(input, "running", 0.95, "command mark without an end mark", metadata)
   end
+  if marks.letter == "D" and looks_like_prompt(last) and is_row_open(input.transcript or "") then
+    -- A prompt that has no mark of its own, or another shell's.
+    return answer(input, "prompt", 0.6, "end mark, and the last row looks like a prompt", metadata)
+  end
   if marks.letter == "D" then
     -- Between the end of a command and the next prompt a shell runs its own hooks.
     return answer(input, "running", 0.6, "end mark without a prompt mark", metadata)
@@ -247,7 +305,7 @@ function exports.classify(input)
   if last == "" then
     return answer(input, "starting", 0.4, "nothing on the screen yet")
   end
-  if last == ">" then
+  if last == ">" or FURTHER[last:match("^(%l+)[%l ]*>$") or ""] then
     return answer(input, "continuation", 0.6, "last row is the usual prompt of a further line")
   end
   if looks_like_prompt(last) then
@@ -264,9 +322,10 @@ function exports.run(params)
   if command:find("[%z\1-\8\11-\31\127]") then
     error("invalid_params: `command` must not hold control characters", 0)
   end
+  submitted = not command:find("\n") and command or nil
   local actions = { action.mark_transcript("command_start") }
-  if command:find("\n") and brackets then
-    -- In brackets a shell takes several lines as one command; typed, it runs them one by one.
+  if command:find("[\n\t]") and brackets then
+    -- In brackets a shell takes several lines as one command, and a tab as it is; typed, it runs them one by one, and completes.
     actions[2] = action.bracketed_paste(command)
   else
     actions[2] = action.text(command)

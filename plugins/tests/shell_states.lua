@@ -44,6 +44,43 @@ return function(check, host, here)
   end
   check("what waits for long", within("./enter", "user@host:~$ ", 3000).state == "prompt", "not a prompt")
   check("what works for long", within("make", "user@host:~$\r\n", 3000).state == "running", "a prompt")
+  -- Much output pushes all marks out of the transcript.
+  local marked = host.load(here .. "/../shell")
+  local function mark(letter, rest)
+    return "\27]133;" .. letter .. (rest or "") .. ";aid=greenroom-1\7"
+  end
+  local function seen(transcript, screen)
+    return marked.classify(host.input(screen or "$", { transcript = transcript }))
+  end
+  local prompt = mark("A") .. "$ " .. mark("B")
+  check("marks of our own", seen(prompt).confidence == 0.95, "not by marks")
+  marked.run({ command = "seq 9999" })
+  local flood = ("12345\r\n"):rep(2000)
+  check("a flood without marks", seen(flood, "12345").evidence == "command mark without an end mark", seen(flood, "12345").evidence)
+  check("a flood that ends like a prompt", seen(flood .. "100 $\r\n", "100 $").state == "running", "a prompt")
+  local after = seen(flood .. mark("D", ";3") .. prompt)
+  check("after a flood", after.state == "prompt" and after.metadata.exit_status == 3 and after.metadata.command == "seq 9999", after.evidence)
+  local begun = os.clock()
+  seen(("x"):rep(100000), "x")
+  check("a long line takes no time", os.clock() - begun < 1, "slow")
+  -- Marks of others do not count where the shell signs its own.
+  local running = prompt .. "cat\r\n" .. mark("C")
+  check("a program that prints a prompt mark", seen(running .. "\27]133;A\7fake>", "fake>").state == "running", "believed")
+  check("a program that prints an end mark", seen(running .. "\27]133;D;0\7", "x").state == "running", "believed")
+  -- A shell that marked and has left another to which marks are unknown.
+  local other = host.load(here .. "/../shell")
+  local left = prompt .. "exit 3\r\n" .. mark("C") .. "exit\r\nhost% "
+  local out = other.classify(host.input("$ exit 3\nexit\nhost%", { transcript = left }))
+  check("a shell that left", out.state == "prompt" and out.confidence == 0.6, out.evidence)
+  out = other.classify(host.input("host% sleep 5", { transcript = prompt .. "\27[?2004l\r\r\nexit\r\nhost% sleep 5\r\n" }))
+  check("what runs in another shell", out.state == "running", out.evidence)
+  out = other.classify(host.input("x\nhost%", { transcript = "\27]133;D;0\7x\r\nhost% " }))
+  check("an end mark before a prompt", out.state == "prompt", out.evidence)
+  for _, row in ipairs({ "dquote>", "for cmdsubst>", "pipe heredoc>" }) do
+    check("`" .. row .. "` is a further line", exports.classify(host.input("% x\n" .. row)).state == "continuation", "not")
+  end
+  exports.classify(host.input("$", { transcript = "\27[?2004h$ " }))
+  check("a tab is pasted", exports.run({ command = "a\tb" }).actions[2].type == "bracketed_paste", "typed")
   local ended = host.input("")
   ended.process_exited, ended.exit_code = true, 3
   check("exited with a code", exports.classify(ended).metadata.exit_status == 3, "no status")
