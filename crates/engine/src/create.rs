@@ -83,6 +83,38 @@ impl New {
             memory: of(self.max_memory, options.limits.memory),
         }
     }
+
+    /// Whether it can be asked for at all; what is not there shows only when it is made.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self) -> Result<(), Error> {
+        if let Some(name) = &self.name {
+            check_name(name)?;
+        }
+        let command: usize = match &self.program {
+            Program::Shell => 0,
+            Program::Line(line) => line.len(),
+            Program::Command(words) if words.first().is_none_or(String::is_empty) => {
+                return Err(Error::Invalid("the command is empty".to_owned()));
+            }
+            Program::Command(words) => words.iter().map(|word| word.len() + 1).sum(),
+        };
+        let env: usize = self.env.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
+        if command + env > MAX_ARGUMENT_BYTES {
+            return Err(Error::Limit { what: "bytes of arguments", most: MAX_ARGUMENT_BYTES });
+        }
+        let odd = |it: &&Variable| it.0.is_empty() || it.0.contains(&b'=');
+        if let Some((name, _)) = self.env.iter().find(odd) {
+            let name = String::from_utf8_lossy(name);
+            return Err(Error::Invalid(format!("`{name}` cannot be the name of a variable")));
+        }
+        let has_nul = |bytes: &[u8]| bytes.contains(&0);
+        if self.env.iter().any(|(name, value)| has_nul(name) || has_nul(value)) {
+            return Err(Error::Invalid("a variable has a NUL byte in it".to_owned()));
+        }
+        Ok(())
+    }
 }
 
 impl Engine {
@@ -93,7 +125,7 @@ impl Engine {
     /// Nothing is left behind then.
     pub async fn create(&self, caller: &Caller, new: New) -> Result<Info, Error> {
         caller.may_manage()?;
-        check(&new)?;
+        new.check()?;
         // In a task of its own: whoever asked may go away in the middle, and a holder that was
         // started must become a session all the same, or nobody would know of it.
         let (engine, caller) = (self.clone(), caller.clone());
@@ -162,34 +194,6 @@ fn failure(
         LinkError::Io(error) => no_holder(error),
         other => no_holder(io::Error::other(other)),
     }
-}
-
-fn check(new: &New) -> Result<(), Error> {
-    if let Some(name) = &new.name {
-        check_name(name)?;
-    }
-    let command: usize = match &new.program {
-        Program::Shell => 0,
-        Program::Line(line) => line.len(),
-        Program::Command(words) if words.first().is_none_or(String::is_empty) => {
-            return Err(Error::Invalid("the command is empty".to_owned()));
-        }
-        Program::Command(words) => words.iter().map(|word| word.len() + 1).sum(),
-    };
-    let env: usize = new.env.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
-    if command + env > MAX_ARGUMENT_BYTES {
-        return Err(Error::Limit { what: "bytes of arguments", most: MAX_ARGUMENT_BYTES });
-    }
-    let odd = |it: &&Variable| it.0.is_empty() || it.0.contains(&b'=');
-    if let Some((name, _)) = new.env.iter().find(odd) {
-        let name = String::from_utf8_lossy(name);
-        return Err(Error::Invalid(format!("`{name}` cannot be the name of a variable")));
-    }
-    let has_nul = |bytes: &[u8]| bytes.contains(&0);
-    if new.env.iter().any(|(name, value)| has_nul(name) || has_nul(value)) {
-        return Err(Error::Invalid("a variable has a NUL byte in it".to_owned()));
-    }
-    Ok(())
 }
 
 /// Whether a session may be called that.

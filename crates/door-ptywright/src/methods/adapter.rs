@@ -117,26 +117,28 @@ async fn begin(it: &Connection, params: &Params, method: &str) -> Result<Answer,
         pixel_height: start.pixel_height,
     };
     let size = dimensions.size()?;
+    // What the caller says goes before the manifest, but for what the manifest requires.
+    let env = target.env.into_iter().chain(start.env).chain(target.required_env).collect();
+    let args = start.args.unwrap_or(target.args);
+    let mut new = New {
+        program: Program::Command([program].into_iter().chain(args).collect()),
+        cwd: start.cwd,
+        env: variables(env),
+        size: Some(size),
+        transcript: Some(TRANSCRIPT_CHARS),
+        ..New::default()
+    };
+    new.check()?;
+    let plugin = door.plugins.start(&start.plugin).await?;
+    // First, and once nothing can be wrong with what was asked for.
     if method == "adapter.resume"
         && let Some(prior) = &start.prior_adapter
         && let Ok(prior) = door.adapters.find(prior)
     {
         end(it, &prior).await?;
     }
-    // What the caller says goes before the manifest, but for what the manifest requires.
-    let env = target.env.into_iter().chain(start.env).chain(target.required_env).collect();
-    let plugin = door.plugins.start(&start.plugin).await?;
     let number = door.adapters.next();
-    let args = start.args.unwrap_or(target.args);
-    let new = New {
-        program: Program::Command([program].into_iter().chain(args).collect()),
-        cwd: start.cwd,
-        env: variables(env),
-        size: Some(size),
-        transcript: Some(TRANSCRIPT_CHARS),
-        notes: vec![Adapters::note(number, &start.plugin)],
-        ..New::default()
-    };
+    new.notes = vec![Adapters::note(number, &start.plugin)];
     let info = door.engine.create(&it.caller, new).await;
     let info = info.inspect_err(|_| door.adapters.give_back(number))?;
     let pixels = Pixels { width: start.pixel_width, height: start.pixel_height };
@@ -187,7 +189,7 @@ struct Intent {
 
 impl Intent {
     async fn send(self, it: &Connection, live: &Live, typing: &Typing) -> Result<(), RpcError> {
-        let params = if self.params.is_null() { json!({}) } else { self.params };
+        let params = Value::Object(members(&self.params)?);
         // A plugin plans by what it saw last, and that may be a dialog that is gone by now. One that
         // cannot classify says so behind its intent.
         it.door.classify_anyhow(live).await?;
@@ -208,6 +210,15 @@ pub(super) async fn send(it: &Arc<Connection>, params: &Params) -> Result<Answer
     let state = it.door.classify(&live, None).await;
     let state = state.map_err(|error| it.door.closed_if_gone(live.session, error))?;
     Ok(json!({ "state": state.to_wire(policy.as_ref()) }).into())
+}
+
+/// What a plugin's function is given; it may be left out.
+fn members(params: &Value) -> Result<Map<String, Value>, RpcError> {
+    match params {
+        Value::Null => Ok(Map::new()),
+        Value::Object(members) => Ok(members.clone()),
+        _ => Err(RpcError::params("invalid params: `params` is not an object")),
+    }
 }
 
 /// What is waited for, and how long.
@@ -236,11 +247,7 @@ impl Waiting {
         if let Some(matcher) = &self.matcher {
             return Tree::from_wire(matcher);
         }
-        let mut params = match &self.params {
-            Value::Null => Map::new(),
-            Value::Object(params) => params.clone(),
-            _ => return Err(RpcError::params("invalid params: `params` is not an object")),
-        };
+        let mut params = members(&self.params)?;
         params.entry("completed_turn_stable_ms").or_insert(COMPLETED_MS.into());
         let function = self.intent.as_deref().unwrap_or(TURN_MATCHER);
         let matcher = live.plugin.matcher(function, Value::Object(params)).await?;
@@ -325,6 +332,8 @@ pub(super) async fn turn(it: &Arc<Connection>, params: &Params) -> Result<Answer
     let turn = async {
         let _turn = live.turn.lock().await;
         let until = waiting.until();
+        // What cannot be waited for is not sent either: its caller would send it again.
+        waiting.tree(&live).await?;
         let too_late = async {
             tokio::time::sleep_until(until.into()).await;
             // A prompt that is typed by half is worse than an answer that is late: only what the

@@ -175,6 +175,33 @@ fn a_shell_in_the_shell_is_at_its_prompt() {
     }
 }
 
+/// Who sends such a thing again must not have sent it twice.
+#[test]
+fn what_is_wrong_with_a_request_shows_before_anything_is_done() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    let start = json!({"plugin": "shell", "env": {"HOME": home.path()}});
+    let adapter = rpc.call("adapter.start", &start)["adapter"].clone();
+    at_prompt(&mut rpc, &adapter);
+    let send = json!({"intent": "run", "params": {"command": "echo typed"}});
+    for (wait, code) in [
+        (json!({"matcher": {"type": "screen_regex", "value": "("}}), -32602),
+        (json!({"matcher": {"type": "bogus"}}), -32602),
+        (json!({"params": 5}), -32602),
+        (json!({"intent": "nope"}), -32603),
+    ] {
+        let turn = json!({"adapter": adapter, "send": send, "wait": wait});
+        assert_eq!(rpc.refused("adapter.turn", &turn)["code"], code, "{wait}");
+    }
+    let odd = json!({"adapter": adapter, "intent": "run", "params": 5});
+    assert_eq!(rpc.refused("adapter.send", &odd)["code"], -32602);
+    let transcript = rpc.call("adapter.transcript", &json!({"adapter": adapter}));
+    assert!(!transcript["text"].as_str().unwrap().contains("typed"), "{transcript}");
+    let resume = json!({"plugin": "shell", "prior_adapter": adapter, "env": {"A=": "x"}});
+    assert_eq!(rpc.refused("adapter.resume", &resume)["code"], -32602);
+    assert_eq!(rpc.call("adapter.state", &json!({"adapter": adapter}))["state"]["state"], "prompt");
+}
+
 /// A shell that takes a paste as it comes, and one that another shell started.
 #[test]
 fn a_plain_shell_is_typed_to_and_gets_no_broken_marks() {
