@@ -207,9 +207,11 @@ pub(crate) fn take_up(engine: &Engine, recordings: &Recordings, info: &Info) {
 fn open(path: &Path, append: bool) -> io::Result<(File, u64)> {
     let mut options = OpenOptions::new();
     options.mode(0o600).custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    // At its end in any case: others may write to it, too.
+    options.append(true);
     match append {
-        true => options.append(true).create(true),
-        false => options.write(true).create_new(true),
+        true => options.create(true),
+        false => options.create_new(true),
     };
     let file = options.open(path)?;
     let metadata = file.metadata()?;

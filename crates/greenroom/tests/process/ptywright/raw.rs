@@ -55,6 +55,24 @@ fn a_raw_transcript_is_what_was_printed_for_its_owner_alone() {
 }
 
 #[test]
+fn several_sessions_write_one_file_without_a_byte_lost() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    let path = home.path().join("raw");
+    let script = |word: &str| format!("stty -opost -echo; echo {word}1; read go; echo {word}2");
+    let first = record(&mut rpc, &script("a"), &path, false);
+    wait_for(&mut rpc, &first, "a1");
+    let second = record(&mut rpc, &script("b"), &path, true);
+    wait_for(&mut rpc, &second, "b1");
+    is_whole(&path, b"a1\nb1\n");
+    for session in [&first, &second] {
+        type_in(&mut rpc, session, "go\n");
+        wait_for_end(&mut rpc, session);
+    }
+    is_whole(&path, b"a1\nb1\na2\nb2\n");
+}
+
+#[test]
 fn a_session_that_cannot_begin_leaves_no_file() {
     let home = home();
     let (_server, mut rpc) = private(&home);
