@@ -202,13 +202,14 @@ impl Drop for Unanswered {
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
     use std::task::{Context, Poll, Waker};
 
     use super::*;
 
     /// A request of the tests, as it is under way.
     struct Asked {
-        typing: Typing,
+        typing: Rc<Typing>,
         turn: std::pin::Pin<Box<dyn Future<Output = bool>>>,
     }
 
@@ -220,8 +221,9 @@ mod tests {
         fn line_up(queue: &mut Queue, order: &Order, key: &str) -> Asked {
             let typing = Typing::default();
             let before = queue.line_up(order, key.to_owned(), &typing);
-            // It types nothing itself while it waits.
-            let turn = async move { before.over(&Typing::default()).await };
+            let typing = Rc::new(typing);
+            let own = Rc::clone(&typing);
+            let turn = async move { before.over(&own).await };
             Asked { typing, turn: Box::pin(turn) }
         }
 
@@ -306,8 +308,14 @@ mod tests {
         assert_eq!(interrupt.turn(), Some(false));
         drop(interrupt);
         assert_eq!(typed.turn(), None);
+        // What comes behind what is typed behind it waits for neither, nor does an interrupt.
+        let mut late = Asked::line_up(&mut queue, &on(false), "s1");
+        let mut interrupt = Asked::line_up(&mut queue, &urgent, "s1");
+        assert_eq!(late.turn(), Some(false));
+        drop(late);
+        assert_eq!(interrupt.turn(), Some(false));
         drop(slow);
-        assert_eq!(typed.turn(), Some(false));
+        assert_eq!(typed.turn(), Some(true));
     }
 
     #[test]

@@ -74,22 +74,26 @@ impl Typing {
     }
 
     /// Waits until what was typed before is all on its way, or typed slowly by somebody whom this interrupts; says
-    /// whether it was stuck.
+    /// whether others may have gone before it meanwhile. Until then it is as late as what it waits for.
     pub(crate) async fn come_behind(
         &self,
         mut before: watch::Receiver<Stage>,
         interrupts: bool,
     ) -> bool {
-        let mut was_stuck = false;
+        let mut overtaken = false;
         loop {
             let stage = *before.borrow_and_update();
             let over = stage.lets_go
                 || before.has_changed().is_err()
                 || (interrupts && stage.lingers && !stage.stuck);
-            was_stuck |= stage.stuck && !over;
-            self.set_stuck(stage.stuck && !over);
+            let (stuck, lingers) = (stage.stuck && !over, stage.lingers && !over);
+            overtaken |= stuck || lingers;
+            self.0.send_if_modified(|own| {
+                let before = std::mem::replace(own, Stage { stuck, lingers, ..*own });
+                before != *own
+            });
             if over {
-                return was_stuck;
+                return overtaken;
             }
             let _answered = before.changed().await;
         }

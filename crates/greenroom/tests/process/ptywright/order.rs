@@ -195,6 +195,8 @@ fn what_is_typed_slowly_is_in_nobodys_way() {
     let slowly = json!({"text": "x".repeat(200), "chunk_chars": 1, "delay_ms": 100});
     let slowly = json!({"session": session, "action": {"type": "stream_text", "value": slowly}});
     let streaming = rpc.begin("session.input", &slowly);
+    // Nor is what waits for its turn to be typed behind it.
+    let behind = rpc.begin("session.input", &typed(&session, "\n"));
     let ask = |method: &str, params: Value| (method.to_owned(), params);
     let interrupt = json!({"session": session, "action": {"type": "interrupt"}});
     for (method, params) in [
@@ -207,8 +209,10 @@ fn what_is_typed_slowly_is_in_nobodys_way() {
         rpc.call(&method, &params);
     }
     // The program has ended; so has what was typed into it.
-    let error = rpc.answer(&streaming).unwrap().unwrap_err();
-    assert_eq!(error["code"], -32002, "{error}");
+    for id in [streaming, behind] {
+        let error = rpc.answer(&id).unwrap().unwrap_err();
+        assert_eq!(error["code"], -32002, "{error}");
+    }
 }
 
 #[test]
