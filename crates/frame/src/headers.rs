@@ -44,7 +44,7 @@ pub enum HeaderError {
     /// The header does not end within [`MAX_HEADER`].
     #[error("a header has more than {MAX_HEADER} bytes")]
     HeaderTooLong,
-    /// A line of the header has no colon, or is no text.
+    /// A line of the header has no name and colon, or is no text.
     #[error("`{0}` is not a header")]
     NotAHeader(String),
     /// The header ended without saying how long the body is.
@@ -132,6 +132,8 @@ impl HeaderDecoder {
 
     fn read_header(&mut self, line: &[u8]) -> Result<(), HeaderError> {
         let text = str::from_utf8(line).ok().and_then(|it| it.split_once(':'));
+        // Somebody who sends a JSON text a line is told so, not waited for.
+        let text = text.filter(|(name, _)| is_name(name.trim()));
         let Some((name, value)) = text else { return Err(HeaderError::NotAHeader(shown(line))) };
         if !name.trim().eq_ignore_ascii_case("content-length") {
             return Ok(());
@@ -149,6 +151,12 @@ impl HeaderDecoder {
         self.length = Some(length);
         Ok(())
     }
+}
+
+/// Whether a header can be called that: by letters, digits and what RFC 9110 allows beside them.
+fn is_name(name: &str) -> bool {
+    let is_part = |it: u8| it.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&it);
+    !name.is_empty() && name.bytes().all(is_part)
 }
 
 /// The beginning of what a stranger sent, fit for a message.

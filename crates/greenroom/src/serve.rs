@@ -158,7 +158,9 @@ async fn listen(
     door: Arc<Door>,
     shutdown: Shutdown,
 ) -> Result<()> {
-    if let Some(parent) = path.parent().filter(|parent| !parent.exists()) {
+    // Of a name alone it is empty, and where we are.
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if let Some(parent) = parent.filter(|parent| !parent.exists()) {
         own_folder(parent)?;
     }
     if UnixStream::connect(path).await.is_ok() {

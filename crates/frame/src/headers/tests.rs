@@ -47,6 +47,8 @@ fn lengths_that_are_none_are_refused() {
     }
     check("Content-Length: 1\nContent-Length: 2\n\n", Err(HeaderError::BadLength("2".into())));
     check("GET / HTTP/1.1\r\n", Err(HeaderError::NotAHeader("GET / HTTP/1.1".into())));
+    check("{x:1}\n", Err(HeaderError::NotAHeader("{x:1}".into())));
+    check(": 1\n", Err(HeaderError::NotAHeader(": 1".into())));
 }
 
 #[test]

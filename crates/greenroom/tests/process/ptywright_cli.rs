@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use greenroom_testkit::{Home, Signal, process, session_list};
+use greenroom_testkit::{Home, Signal, eventually, process, session_list};
 use serde_json::{Value, json};
 
 use crate::support::home;
@@ -175,6 +175,17 @@ fn without_a_transport_the_default_socket_is_served_until_a_signal() {
         assert_eq!(server.end(signal), Some(code));
         assert!(!socket.exists());
     }
+}
+
+#[test]
+fn a_socket_may_be_a_name_where_the_server_is_started() {
+    let home = home();
+    let mut serve = command(&home, &["serve", "--socket", "name"]);
+    let child = serve.current_dir(home.path()).spawn().unwrap();
+    let server = Server { child, socket: home.path().join("name") };
+    eventually("it listens", || UnixStream::connect(&server.socket).is_ok());
+    assert_eq!(sessions(&server.socket), json!([]));
+    assert_eq!(server.end(Signal::TERM), Some(143));
 }
 
 #[test]
