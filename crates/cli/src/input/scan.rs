@@ -1,8 +1,8 @@
 //! Cuts what was read from a terminal into what passes, what is dropped, and the detach key.
 //!
 //! What may be the beginning of a sequence is held back, but only for a moment: a lone ESC is the
-//! Escape key and passes at once, and what is not continued in [`PATIENCE`] was typed. Between the
-//! brackets of a paste nothing is a key. **Invariant:** every byte passes, once and in order,
+//! Escape key and passes at once, unless news of the focus may not pass, which begin with one; and what is not
+//! continued in [`PATIENCE`] was typed. Between the brackets of a paste nothing is a key. **Invariant:** every byte passes, once and in order,
 //! unless it belongs to an answer, to the detach key or to the key that types it.
 //!
 //! A scanner may look for answers alone: who runs a program in a pipe has nothing to detach from.
@@ -16,6 +16,12 @@ use super::sequence::{self, Sequence};
 /// How long the rest of a sequence is waited for: a terminal sends it in one go, and a person who
 /// presses alt with a bracket does not notice.
 const PATIENCE: Duration = Duration::from_millis(20);
+
+/// How long that of an answer is, which nobody types: on a slow line it comes in pieces.
+const ANSWER_PATIENCE: Duration = Duration::from_millis(250);
+
+/// How answers begin, and no keys.
+const ANSWERS: [&[u8]; 3] = [b"\x1b[?", b"\x1b[>", b"\x1bP>"];
 
 const ESC: u8 = 0x1b;
 
@@ -71,10 +77,11 @@ impl Scanner {
     /// Takes bytes that were read, and adds what passes to `out`.
     pub(crate) fn feed(&mut self, bytes: &[u8], now: Instant, out: &mut Vec<u8>) -> Scanned {
         // Whatever is held too long was typed; what comes now does not continue it.
-        if self.since.is_some_and(|it| now >= it + PATIENCE) {
+        if self.since.is_some_and(|it| now >= it + self.patience()) {
             self.give_up(out);
         }
-        if self.held.is_empty() && bytes == [ESC] && self.in_paste.is_none() {
+        let is_escape = bytes == [ESC] && self.in_paste.is_none();
+        if self.held.is_empty() && is_escape && self.passes_focus {
             out.push(ESC);
             self.hold(bytes, 1, now);
             return Scanned::Typed;
@@ -92,7 +99,13 @@ impl Scanner {
     /// When what is held back is to be given up, if anything is.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         // A lone ESC has passed: nobody need wake up for it.
-        self.since.filter(|_| self.held.len() > self.passed).map(|it| it + PATIENCE)
+        self.since.filter(|_| self.held.len() > self.passed).map(|it| it + self.patience())
+    }
+
+    /// How long what is held is waited for to go on.
+    fn patience(&self) -> Duration {
+        let is_answer = ANSWERS.iter().any(|answer| self.held.starts_with(answer));
+        if is_answer { ANSWER_PATIENCE } else { PATIENCE }
     }
 
     /// Passes what is held back: nothing has continued it.

@@ -240,3 +240,18 @@ fn without_a_detach_key_only_answers_are_taken_out() {
         }
     }
 }
+
+#[test]
+fn news_of_the_focus_and_answers_in_pieces_leave_nothing_behind() {
+    let (mut scanner, mut out, now) = (Scanner::answers(false), Vec::new(), Instant::now());
+    let later = |ms| now + Duration::from_millis(ms);
+    for (ms, piece) in [(0, &b"\x1b"[..]), (5, b"["), (10, b"O"), (20, b"\x1b[?1"), (200, b";2c")] {
+        scanner.feed(piece, later(ms), &mut out);
+        assert_eq!(out, b"", "{piece:?}");
+    }
+    // Escape is only late.
+    scanner.feed(b"\x1b", later(300), &mut out);
+    assert_eq!((out.as_slice(), scanner.deadline()), (&b""[..], Some(later(320))));
+    scanner.give_up(&mut out);
+    assert_eq!(out, b"\x1b");
+}
