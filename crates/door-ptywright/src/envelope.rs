@@ -45,8 +45,9 @@ impl Asked {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Members {
-    jsonrpc: Option<Value>,
+    jsonrpc: Option<String>,
     id: Option<Value>,
     method: Option<String>,
     params: Option<Value>,
@@ -63,7 +64,7 @@ impl Request {
         let members: Members = serde_json::from_slice(bytes)
             .map_err(|error| (Some(Value::Null), RpcError::parse(error)))?;
         let id = members.id;
-        if members.jsonrpc.as_ref().and_then(Value::as_str) != Some("2.0") {
+        if members.jsonrpc.as_deref() != Some("2.0") {
             return Err((id, RpcError::request("jsonrpc must be \"2.0\"")));
         }
         let Some(method) = members.method else {
@@ -118,6 +119,7 @@ mod tests {
         refused("[]", null(), -32700);
         refused(r#"["2.0",1,"session.list",{}]"#, null(), -32700);
         refused(r#"{"jsonrpc":"2.0","id":1,"method":5}"#, null(), -32700);
+        refused(r#"{"jsonrpc":2.0,"id":1,"method":"session.list"}"#, null(), -32700);
         refused(r#"{"id":1,"method":"session.list"}"#, Some(json!(1)), -32600);
         refused(r#"{"jsonrpc":"1.0","id":"a","method":"session.list"}"#, Some(json!("a")), -32600);
         refused(r#"{"jsonrpc":"2.0","id":2}"#, Some(json!(2)), -32600);

@@ -41,6 +41,7 @@ const MAX_STABLE_MS: u64 = 24 * 60 * 60 * 1000;
 /// A matcher as it is written.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "type", content = "value", rename_all = "snake_case")]
+#[serde(expecting = "a matcher, an object with `type` and mostly `value`")]
 pub(crate) enum Tree {
     ContainsText(String),
     ScreenRegex(String),
@@ -74,8 +75,12 @@ pub(crate) struct Predicate {
 impl Tree {
     /// A tree from JSON, checked; and as the engine takes it, if it is free of Lua.
     pub(crate) fn from_wire(value: &Value) -> Result<(Tree, Option<Matcher>), RpcError> {
-        let tree = Tree::deserialize(value)
-            .map_err(|error| RpcError::params(format!("invalid params: matcher: {error}")))?;
+        let wrong = |error: serde_path_to_error::Error<serde_json::Error>| {
+            let (path, why) = (error.path().to_string(), error.inner());
+            let path = if path == "." { String::new() } else { format!(".{path}") };
+            RpcError::params(format!("invalid params: `matcher{path}`: {why}"))
+        };
+        let tree: Tree = serde_path_to_error::deserialize(value).map_err(wrong)?;
         // Before anything is built.
         let size = tree.size();
         if size.parts > MAX_PARTS || size.regexes > MAX_REGEXES || size.bytes > MAX_REGEX_BYTES {

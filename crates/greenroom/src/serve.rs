@@ -71,6 +71,11 @@ pub(crate) fn run(serve: &Serve, home: Option<&Path>) -> Result<u8> {
 fn log(home: &Path) -> Option<Logs> {
     let filter = std::env::var("PTYWRIGHT_LOG").ok();
     let private = Private::read(home, filter.as_deref());
+    for complaint in &private.complaints {
+        // Also here: who made the mistake may not know of the logs. Nobody need hear it.
+        let text = format!("ptywright: {complaint}\n");
+        std::io::stderr().write_all(text.as_bytes()).unwrap_or_default();
+    }
     let (logs, subscriber) = Logs::start_daily(private.folder.as_deref()?, &private).ok()?;
     tracing::subscriber::set_global_default(subscriber).ok()?;
     for complaint in &private.complaints {

@@ -1,5 +1,6 @@
 //! `ptywright completions`.
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, CommandFactory as _, ValueEnum as _};
 use clap_complete::Shell;
 
@@ -21,7 +22,12 @@ impl Completions {
         let unknown = |_| Failure::usage(format!("unknown shell '{}'", self.shell));
         let shell = Shell::from_str(&self.shell, true).map_err(unknown)?;
         let mut script = Vec::new();
-        clap_complete::generate(shell, &mut Arguments::command(), NAME, &mut script);
+        let shells = Shell::value_variants().iter().filter_map(Shell::to_possible_value);
+        let shells = PossibleValuesParser::from(shells.collect::<Vec<_>>());
+        let mut command = Arguments::command().mut_subcommand("completions", |completions| {
+            completions.mut_arg("shell", |shell| shell.value_parser(shells))
+        });
+        clap_complete::generate(shell, &mut command, NAME, &mut script);
         context.output.bytes(&script)?;
         Ok(Exit::OK)
     }
