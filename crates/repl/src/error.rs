@@ -33,6 +33,9 @@ pub enum Error {
     /// Lua itself does not work.
     #[error("starting Lua: {0}")]
     Lua(String),
+    /// What runs does not stop although a person wants it to.
+    #[error("the console was ended: what ran did not stop")]
+    Stuck,
     /// A line of a script failed.
     #[error("line {line}: {text}")]
     Script {

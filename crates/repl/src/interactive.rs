@@ -45,9 +45,9 @@ pub(crate) fn run(
     options: &Options,
     events: Sender<Event>,
     notes: Receiver<Note>,
+    give_up: impl FnOnce() + Send + 'static,
 ) -> Result<(), Error> {
-    let flags = [&console.interrupted, &console.pressed].map(Arc::clone);
-    interrupt::catch(flags, events)?;
+    interrupt::catch(Arc::clone(&console.presses), events, give_up)?;
     let words = Rc::new(RefCell::new(Words::default()));
     let mut lines = editor(Tab { words: Rc::clone(&words), house: Rc::clone(&console.house) })
         .map_err(unreadable)?;
@@ -85,7 +85,7 @@ pub(crate) fn run(
             Ok(Run::Next(Next::Quit)) => return Ok(()),
             Err(text) => {
                 // Behind the terminal's own echo of ctrl+c.
-                let gap = if console.was_interrupted() { "\n" } else { "" };
+                let gap = if console.presses.is_any() { "\n" } else { "" };
                 say(&format!("{gap}error: {text}"));
             }
         }

@@ -27,9 +27,15 @@ mod show;
 mod value;
 
 use std::ffi::OsString;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
+use std::sync::{Arc, mpsc};
+use std::thread;
 
 pub use error::Error;
+
+/// The stack Lua has: as large as that of a program's first thread, which recursion is bounded for.
+const STACK_BYTES: usize = 8 << 20;
 
 /// How to open a console.
 #[derive(Debug, Clone)]
@@ -72,13 +78,33 @@ pub enum Framing {
 /// Runs a console until its end.
 ///
 /// # Errors
-/// There is no server, the input cannot be read, or a script failed.
+/// There is no server, the input cannot be read, a script failed, or something that a person wants to
+/// stop does not.
 pub fn run(options: &Options) -> Result<(), Error> {
+    let (ended, end) = mpsc::channel();
+    let (options, given_up) = (options.clone(), ended.clone());
+    // A thread of its own can be left behind when Lua does not come back.
+    let console = move || {
+        let give_up = move || given_up.send(Ok(Err(Error::Stuck))).unwrap_or_default();
+        let done = panic::catch_unwind(AssertUnwindSafe(|| talk(&options, give_up)));
+        ended.send(done).unwrap_or_default();
+    };
+    let thread = thread::Builder::new().name("console".to_owned()).stack_size(STACK_BYTES);
+    thread.spawn(console).map_err(Error::system("starting a thread"))?;
+    match end.recv() {
+        Ok(Ok(done)) => done,
+        Ok(Err(panicked)) => panic::resume_unwind(panicked),
+        Err(_) => Err(Error::Stuck),
+    }
+}
+
+fn talk(options: &Options, give_up: impl FnOnce() + Send + 'static) -> Result<(), Error> {
     let (connection, notes) = server::open(&options.server, options.framing)?;
-    let (link, events) = link::Link::new(connection);
-    let console = lua::Console::new(link)?;
+    let presses = Arc::new(interrupt::Presses::default());
+    let (link, events) = link::Link::new(connection, Arc::clone(&presses));
+    let console = lua::Console::new(link, presses)?;
     let done = match options.is_interactive {
-        true => interactive::run(&console, options, events, notes),
+        true => interactive::run(&console, options, events, notes, give_up),
         false => script::run(&console, notes),
     };
     console.close();

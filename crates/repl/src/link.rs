@@ -1,12 +1,14 @@
 //! Calls: one at a time, each until its answer, or until a person has had enough.
 
 use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use greenroom_frame::rpc::{self, ErrorObject};
 use serde_json::{Value, json};
 
+use crate::interrupt::Presses;
 use crate::server::{Connection, Event};
 
 /// How long a server that was started here has to end its sessions before it is killed.
@@ -36,14 +38,15 @@ pub(crate) struct Link {
     connection: RefCell<Connection>,
     last_id: Cell<u64>,
     is_lost: Cell<bool>,
+    presses: Arc<Presses>,
 }
 
 impl Link {
-    /// A link, and where ctrl+c is to be told.
-    pub(crate) fn new(connection: Connection) -> (Link, Sender<Event>) {
+    /// A link, and where ctrl+c is to be told once it was counted.
+    pub(crate) fn new(connection: Connection, presses: Arc<Presses>) -> (Link, Sender<Event>) {
         let events = connection.sender.clone();
         let connection = RefCell::new(connection);
-        (Link { connection, last_id: Cell::new(0), is_lost: Cell::new(false) }, events)
+        (Link { connection, last_id: Cell::new(0), is_lost: Cell::new(false), presses }, events)
     }
 
     /// A number nothing else has here.
@@ -52,8 +55,8 @@ impl Link {
         self.last_id.get()
     }
 
-    /// Forgets what happened while nobody waited: ctrl+c before a call is not about it.
-    pub(crate) fn forget_interrupts(&self) {
+    /// Looks at what happened while nobody waited.
+    pub(crate) fn catch_up(&self) {
         while let Ok(event) = self.connection.borrow().events.try_recv() {
             if matches!(event, Event::Lost) {
                 self.is_lost.set(true);
@@ -72,6 +75,8 @@ impl Link {
                 Ok(Event::Answer(of, result)) if of == id => return result.map_err(Fault::Server),
                 // The answer to something that was given up.
                 Ok(Event::Answer(..)) => {}
+                // Somebody did something about it before.
+                Ok(Event::Interrupt) if !self.presses.take() => {}
                 Ok(Event::Interrupt) if is_cancelled => return Err(Fault::Interrupted),
                 Ok(Event::Interrupt) => {
                     let Some((method, wait)) = cancelling(method, params) else {

@@ -5,13 +5,13 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use mlua::{Error as LuaError, Function, HookTriggers, Lua, MultiValue, Value as Lv, VmState};
 use serde_json::Value;
 
 use crate::Error;
 use crate::console::{Given, House};
+use crate::interrupt::Presses;
 use crate::link::{Fault, Link};
 use crate::show::show;
 use crate::value::{to_json, to_lua};
@@ -27,10 +27,7 @@ pub(crate) struct Console {
     lua: Lua,
     run: Function,
     pub(crate) house: Rc<House>,
-    /// Raised by ctrl+c, and lowered by whoever does something about it.
-    pub(crate) interrupted: Arc<AtomicBool>,
-    /// Raised by ctrl+c, until something else begins.
-    pub(crate) pressed: Arc<AtomicBool>,
+    pub(crate) presses: Arc<Presses>,
 }
 
 /// What became of a piece of Lua.
@@ -45,20 +42,11 @@ pub(crate) enum Evaluated {
 }
 
 impl Console {
-    pub(crate) fn new(link: Link) -> Result<Console, Error> {
+    pub(crate) fn new(link: Link, presses: Arc<Presses>) -> Result<Console, Error> {
         let house = Rc::new(House::new(link));
-        let interrupted = Arc::new(AtomicBool::new(false));
         let lua = Lua::new();
-        let run =
-            prepare(&lua, &house, &interrupted).map_err(|error| Error::Lua(error.to_string()))?;
-        Ok(Console { lua, run, house, interrupted, pressed: Arc::default() })
-    }
-
-    /// Forgets ctrl+c: it was not about what comes now.
-    pub(crate) fn begin(&self) {
-        self.interrupted.store(false, Ordering::Relaxed);
-        self.pressed.store(false, Ordering::Relaxed);
-        self.house.link.forget_interrupts();
+        let run = prepare(&lua, &house, &presses).map_err(|error| Error::Lua(error.to_string()))?;
+        Ok(Console { lua, run, house, presses })
     }
 
     /// Runs a piece of Lua: an expression, whose values are the results, or statements.
@@ -98,11 +86,6 @@ impl Console {
         self.lua.load(text).set_name(CHUNK).into_function()
     }
 
-    /// Whether ctrl+c was pressed since [`begin`](Console::begin).
-    pub(crate) fn was_interrupted(&self) -> bool {
-        self.pressed.load(Ordering::Relaxed)
-    }
-
     /// The names of what is there, for completion.
     pub(crate) fn globals(&self) -> Vec<String> {
         let globals = self.lua.globals();
@@ -124,29 +107,40 @@ fn first_line(error: &Lv) -> String {
 }
 
 /// Fills a VM; gives the function that runs a chunk.
-fn prepare(lua: &Lua, house: &Rc<House>, interrupted: &Arc<AtomicBool>) -> mlua::Result<Function> {
-    let flag = Arc::clone(interrupted);
-    lua.set_hook(HookTriggers::new().every_nth_instruction(LOOK_EVERY), move |_, _| {
-        match flag.swap(false, Ordering::Relaxed) {
-            true => Err(LuaError::runtime("interrupted")),
+fn prepare(lua: &Lua, house: &Rc<House>, presses: &Arc<Presses>) -> mlua::Result<Function> {
+    let pressed = Arc::clone(presses);
+    // Of all coroutines, too.
+    lua.set_global_hook(HookTriggers::new().every_nth_instruction(LOOK_EVERY), move |_, _| {
+        match pressed.take() || pressed.is_stop() {
+            true => Err(interrupted()),
             false => Ok(VmState::Continue),
         }
     })?;
-    let (house, flag) = (Rc::clone(house), Arc::clone(interrupted));
+    let (house, pressed) = (Rc::clone(house), Arc::clone(presses));
     let host = lua.create_function(
         move |lua, (name, tab, rest): (String, Option<String>, MultiValue)| {
-            let answer = arguments(&rest).and_then(|rest| house.call(&name, tab.as_deref(), &rest));
-            // Ctrl+c has done what it is for.
-            flag.store(false, Ordering::Relaxed);
+            let answer = match pressed.is_stop() {
+                true => Err(Fault::Interrupted),
+                false => arguments(&rest).and_then(|rest| house.call(&name, tab.as_deref(), &rest)),
+            };
             to_results(lua, answer)
         },
     )?;
+    let pressed = Arc::clone(presses);
+    let go_on = lua.create_function(move |_, ()| match pressed.is_stop() {
+        true => Err(interrupted()),
+        false => Ok(()),
+    })?;
     let print = lua.create_function(|_, text: String| {
         // Nobody reads any more: the console will notice by itself.
         crate::console::say(&crate::plain::plain(&text));
         Ok(())
     })?;
-    lua.load(include_str!("lua/prelude.lua")).set_name("=prelude").call((host, print))
+    lua.load(include_str!("lua/prelude.lua")).set_name("=prelude").call((host, print, go_on))
+}
+
+fn interrupted() -> LuaError {
+    LuaError::runtime("interrupted")
 }
 
 fn arguments(values: &MultiValue) -> Result<Vec<Value>, Fault> {

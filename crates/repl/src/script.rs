@@ -50,7 +50,14 @@ pub(crate) fn run_text(console: &Console, text: &str) -> Result<Run, String> {
     if trimmed.is_empty() {
         return Ok(Run::Next(Next::GoOn));
     }
-    console.begin();
+    console.presses.begin();
+    console.house.link.catch_up();
+    let ran = run_whole(console, text, trimmed);
+    console.presses.end();
+    ran
+}
+
+fn run_whole(console: &Console, text: &str, trimmed: &str) -> Result<Run, String> {
     if trimmed.starts_with(':') && !trimmed.starts_with("::") {
         let done = meta::run(&console.house, trimmed);
         return done.map(Run::Next).map_err(|fault| crate::lua::fault_text(&fault));

@@ -292,3 +292,67 @@ fn a_person_types_completes_and_cancels() {
     assert_eq!(mode & 0o777, 0o600);
     assert!(fs::read_to_string(history).unwrap().contains("6 * 7"));
 }
+
+/// A person's console with a server of its own.
+fn person(home: &Home, arguments: &[&str]) -> Terminal {
+    let all: Vec<&str> = ["repl"].iter().chain(arguments).copied().collect();
+    Terminal::start_program(home, &link(home), "100x40", &all, &[])
+}
+
+#[test]
+fn a_second_ctrl_c_ends_what_catches_the_first() {
+    let home = home();
+    let mut terminal = person(&home, &[]);
+    terminal.shows("a Lua console");
+    terminal.press(format!("c = {ANSWERS}\r").as_bytes());
+    terminal.shows("s1>");
+    for (number, body) in [
+        "pcall(wait, 'never', s(600))",
+        "pcall(function() while true do end end)",
+        "xpcall(function() while true do end end, print)",
+        "coroutine.resume(coroutine.create(function() while true do end end))",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let line = format!("n = 0 while true do n = n + 1 print('{number}-' .. n) {body} end\r");
+        terminal.press(line.as_bytes());
+        terminal.shows(&format!("\n{number}-1"));
+        terminal.press(b"\x03");
+        terminal.shows(&format!("{number}-2"));
+        terminal.press(b"\x03");
+        terminal.shows("error: interrupted\ns1>");
+        terminal.press(b"\x0c");
+    }
+    // One is enough for a coroutine, and is not taken for the wait behind it, too.
+    terminal
+        .press(b"pcall(coroutine.wrap(function() print('in' .. 'side') while true do end end)) ");
+    terminal.press(b"print((select(2, pcall(wait, 'never', ms(50))).code))\r");
+    terminal.shows("inside");
+    terminal.press(b"\x03");
+    terminal.shows("-32001");
+    terminal.press(b":quit\r");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn what_cannot_be_stopped_is_left_with_the_console() {
+    let home = home();
+    let mut terminal = person(&home, &[]);
+    terminal.shows("a Lua console");
+    // No hook reaches a pattern.
+    terminal.press(b"print('be' .. 'gun'); ('x'):rep(100):find(('.-'):rep(30) .. 'y')\r");
+    terminal.shows("begun");
+    terminal.press(b"\x03");
+    terminal.shows("^C");
+    // Two that are pending at once would be one.
+    let status = format!("/proc/{}/status", terminal.pid());
+    eventually("the signal is taken", || {
+        fs::read_to_string(&status).unwrap().contains("\nShdPnd:\t0000000000000000\n")
+    });
+    terminal.press(b"\x03");
+    terminal.shows("this does not stop; ctrl+c once more ends the console");
+    terminal.press(b"\x03");
+    assert_eq!(terminal.end(), 1);
+    terminal.shows("ptywright: the console was ended: what ran did not stop");
+}

@@ -1,6 +1,27 @@
 -- What people type in the console, made of the one function `host` that the program gives us:
--- `host(name, tab, ...)` gives `true` and results, or `false` and what went wrong.
-local host, print_text = ...
+-- `host(name, tab, ...)` gives `true` and results, or `false` and what went wrong. `go_on()` fails once
+-- all that runs is to stop.
+local host, print_text, go_on = ...
+
+-- An error that was caught is raised again when all is to stop.
+local function unless_stopped(...)
+  go_on()
+  return ...
+end
+
+local pcall_alone, xpcall_alone, resume_alone = pcall, xpcall, coroutine.resume
+
+function pcall(...)
+  return unless_stopped(pcall_alone(...))
+end
+
+function xpcall(...)
+  return unless_stopped(xpcall_alone(...))
+end
+
+function coroutine.resume(...)
+  return unless_stopped(resume_alone(...))
+end
 
 local Fault = {}
 Fault.__index = Fault
@@ -128,14 +149,5 @@ end
 -- Other writers of the same stream do not wait for a buffer.
 io.stdout:setvbuf("no")
 
-local function describe(what)
-  if type(what) == "string" then
-    return what
-  end
-  return tostring(what)
-end
-
--- Runs a chunk: `true` and its results, or `false` and a text.
-return function(chunk)
-  return xpcall(chunk, describe)
-end
+-- Runs a chunk: `true` and its results, or `false` and what it failed with.
+return pcall_alone
