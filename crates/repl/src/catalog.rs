@@ -24,6 +24,12 @@ pub(crate) struct Offer {
 }
 
 impl Catalog {
+    /// Remembers the methods, from the answer of `server.capabilities`.
+    pub(crate) fn learn_methods(&mut self, capabilities: &Value) {
+        let methods = capabilities["methods"].as_array().into_iter().flatten();
+        self.methods = methods.filter_map(|it| it.as_str().map(str::to_owned)).collect();
+    }
+
     /// Remembers the answer of `plugin.describe`.
     pub(crate) fn learn(&mut self, plugin: &str, described: &Value) {
         let names = |list: &str| -> Vec<String> {

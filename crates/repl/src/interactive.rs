@@ -6,8 +6,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::Receiver;
 use std::thread;
 
 use rustyline::completion::Completer;
@@ -22,10 +21,9 @@ use crate::complete::{self, Words};
 use crate::console::{House, Kind, say};
 use crate::lua::Console;
 use crate::meta::Next;
-use crate::notes::Note;
+use crate::notes::{LOST, Note};
 use crate::script::{Run, run_text};
-use crate::server::Event;
-use crate::{Error, Options, interrupt};
+use crate::{Error, Options};
 
 /// How many lines are remembered.
 const HISTORY_MAX: usize = 2000;
@@ -39,15 +37,19 @@ const MORE: &str = "... ";
 
 type Lines = Editor<Tab, FileHistory>;
 
+/// Tells a person that the server takes its time.
+pub(crate) fn wait_for_server(options: &Options) {
+    if options.is_interactive {
+        say("the server has not answered yet; ctrl+c ends the console");
+    }
+}
+
 /// Talks with a person until they have had enough.
 pub(crate) fn run(
     console: &Console,
     options: &Options,
-    events: Sender<Event>,
     notes: Receiver<Note>,
-    give_up: impl FnOnce() + Send + 'static,
 ) -> Result<(), Error> {
-    interrupt::catch(Arc::clone(&console.presses), events, give_up)?;
     let words = Rc::new(RefCell::new(Words::default()));
     let mut lines = editor(Tab { words: Rc::clone(&words), house: Rc::clone(&console.house) })
         .map_err(unreadable)?;
@@ -62,9 +64,13 @@ pub(crate) fn run(
         lines.load_history(history).unwrap_or_default();
     }
     learn(console);
+    console.presses.end();
     say("a Lua console; :help shows what there is, :tips how it is used, :quit ends it");
     let mut pending = String::new();
     loop {
+        if console.house.link.is_newly_lost() {
+            say(LOST);
+        }
         refresh(console, &mut words.borrow_mut());
         let prompt = if pending.is_empty() { prompt(console) } else { MORE.to_owned() };
         match lines.readline(&prompt) {
@@ -141,16 +147,10 @@ fn tell(notes: &Receiver<Note>, mut printer: impl ExternalPrinter) {
     }
 }
 
-/// Asks the server what its methods and plugins are called; completion is worth no error.
+/// Asks the server what its plugins offer; completion is worth no error.
 fn learn(console: &Console) {
-    let house = &console.house;
-    if let Ok(answer) = house.link.call("server.capabilities", &serde_json::Value::Null) {
-        let methods = answer["methods"].as_array().into_iter().flatten();
-        let methods = methods.filter_map(|it| it.as_str().map(str::to_owned)).collect();
-        house.catalog.borrow_mut().methods = methods;
-    }
-    for plugin in house.plugin_names().unwrap_or_default() {
-        house.learn(&plugin).unwrap_or_default();
+    for plugin in console.house.plugin_names().unwrap_or_default() {
+        console.house.learn(&plugin).unwrap_or_default();
     }
 }
 

@@ -65,12 +65,17 @@ impl Presses {
         self.count.load(Ordering::SeqCst) >= STOPS
     }
 
-    fn is_in_vain(&self) -> bool {
-        self.is_stop() && self.is_running.load(Ordering::SeqCst)
+    /// Whether something runs.
+    pub(crate) fn is_running(&self) -> bool {
+        self.is_running.load(Ordering::SeqCst)
     }
 
-    pub(crate) fn press(&self) {
-        if self.is_running.load(Ordering::SeqCst) {
+    fn is_in_vain(&self) -> bool {
+        self.is_stop() && self.is_running()
+    }
+
+    fn press(&self) {
+        if self.is_running() {
             self.count.fetch_add(1, Ordering::SeqCst);
         }
     }

@@ -27,12 +27,15 @@ mod show;
 mod value;
 
 use std::ffi::OsString;
+use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
 pub use error::Error;
+use interrupt::Presses;
+use link::Link;
 
 /// The stack Lua has: as large as that of a program's first thread, which recursion is bounded for.
 const STACK_BYTES: usize = 8 << 20;
@@ -66,7 +69,7 @@ pub enum Server {
     },
 }
 
-/// How messages are framed.
+/// How messages are framed; shown as it is called on command lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
     /// A line each.
@@ -99,14 +102,44 @@ pub fn run(options: &Options) -> Result<(), Error> {
 }
 
 fn talk(options: &Options, give_up: impl FnOnce() + Send + 'static) -> Result<(), Error> {
-    let (connection, notes) = server::open(&options.server, options.framing)?;
-    let presses = Arc::new(interrupt::Presses::default());
-    let (link, events) = link::Link::new(connection, Arc::clone(&presses));
-    let console = lua::Console::new(link, presses)?;
+    let presses = Arc::new(Presses::default());
+    let (ears, happened, notes) = server::ears(&presses);
+    let events = ears.events.clone();
+    let connection = server::open(&options.server, options.framing, ears)?;
+    let link = Link::new(connection, options.framing, happened, Arc::clone(&presses));
+    presses.begin();
+    if options.is_interactive {
+        interrupt::catch(Arc::clone(&presses), events, give_up)?;
+    }
+    let greeted = link.greet(|| interactive::wait_for_server(options));
+    let capabilities = greeted.inspect_err(|_| link.abandon())?;
+    let console = lua::Console::new(link, Arc::clone(&presses))?;
+    console.house.catalog.borrow_mut().learn_methods(&capabilities);
     let done = match options.is_interactive {
-        true => interactive::run(&console, options, events, notes, give_up),
+        true => interactive::run(&console, options, notes),
         false => script::run(&console, notes),
     };
+    // That the server goes is no news now.
+    presses.begin();
     console.close();
     done
+}
+
+impl Framing {
+    /// The other one.
+    fn other(self) -> Framing {
+        match self {
+            Framing::Lines => Framing::Headers,
+            Framing::Headers => Framing::Lines,
+        }
+    }
+}
+
+impl fmt::Display for Framing {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Framing::Lines => "ndjson",
+            Framing::Headers => "lsp",
+        })
+    }
 }

@@ -2,14 +2,22 @@
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 use greenroom_frame::rpc::{self, ErrorObject};
 use serde_json::{Value, json};
 
 use crate::interrupt::Presses;
-use crate::server::{Connection, Event};
+use crate::server::{Connection, Event, Strange};
+use crate::{Error, Framing};
+
+/// How long a server that listens already, or says something else, has for its first answer: a few
+/// milliseconds are usual, and a person begins to wonder.
+const SOON: Duration = Duration::from_secs(5);
+
+/// How long a program has that says nothing: it may have to ask somebody, far away.
+const LATE: Duration = Duration::from_secs(30);
 
 /// How long a server that was started here has to end its sessions before it is killed.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -36,17 +44,72 @@ impl Fault {
 /// The console's end of a connection.
 pub(crate) struct Link {
     connection: RefCell<Connection>,
+    framing: Framing,
+    events: Receiver<Event>,
+    presses: Arc<Presses>,
     last_id: Cell<u64>,
     is_lost: Cell<bool>,
-    presses: Arc<Presses>,
+    /// Whether a person knows that it is lost.
+    is_told: Cell<bool>,
 }
 
 impl Link {
-    /// A link, and where ctrl+c is to be told once it was counted.
-    pub(crate) fn new(connection: Connection, presses: Arc<Presses>) -> (Link, Sender<Event>) {
-        let events = connection.sender.clone();
-        let connection = RefCell::new(connection);
-        (Link { connection, last_id: Cell::new(0), is_lost: Cell::new(false), presses }, events)
+    pub(crate) fn new(
+        connection: Connection,
+        framing: Framing,
+        events: Receiver<Event>,
+        presses: Arc<Presses>,
+    ) -> Link {
+        Link {
+            connection: RefCell::new(connection),
+            framing,
+            events,
+            presses,
+            last_id: Cell::new(0),
+            is_lost: Cell::new(false),
+            is_told: Cell::new(false),
+        }
+    }
+
+    /// Sees that a server of this protocol is there, and in this framing: gives its capabilities.
+    ///
+    /// `waiting` is called if it takes its time.
+    pub(crate) fn greet(&self, waiting: impl FnOnce()) -> Result<Value, Error> {
+        let other = self.framing.other();
+        let Ok(id) = self.send("server.capabilities", &Value::Null) else {
+            return Err(Error::NoServer { said: None, other });
+        };
+        let mut began = Instant::now();
+        let mut waiting = Some(waiting);
+        let mut said = None;
+        loop {
+            // A program may have a long way to go before it hears us, such as by ssh.
+            let is_quick = said.is_some() || self.connection.borrow().is_socket();
+            let patience = if is_quick || waiting.is_some() { SOON } else { LATE };
+            let left = patience.saturating_sub(began.elapsed());
+            match self.events.recv_timeout(left) {
+                // An error is an answer, too.
+                Ok(Event::Answer(of, answer)) if of == id => return Ok(answer.unwrap_or_default()),
+                Ok(Event::Answer(..)) => {}
+                Ok(Event::Strange(Strange::OtherFraming)) => {
+                    return Err(Error::OtherFraming { other });
+                }
+                // What a shell says before it starts the server, perhaps.
+                Ok(Event::Strange(Strange::Text(text))) => {
+                    (said, began) = (Some(text), Instant::now());
+                }
+                Ok(Event::Interrupt) if !self.presses.take() => {}
+                Ok(Event::Interrupt) => return Err(Error::Interrupted),
+                Ok(Event::Lost { .. }) | Err(RecvTimeoutError::Disconnected) => {
+                    self.is_lost.set(true);
+                    return Err(Error::NoServer { said, other });
+                }
+                Err(RecvTimeoutError::Timeout) => match waiting.take() {
+                    Some(waiting) if !is_quick => waiting(),
+                    _ => return Err(Error::NoAnswer { seconds: patience.as_secs(), said, other }),
+                },
+            }
+        }
     }
 
     /// A number nothing else has here.
@@ -57,11 +120,18 @@ impl Link {
 
     /// Looks at what happened while nobody waited.
     pub(crate) fn catch_up(&self) {
-        while let Ok(event) = self.connection.borrow().events.try_recv() {
-            if matches!(event, Event::Lost) {
+        while let Ok(event) = self.events.try_recv() {
+            if let Event::Lost { is_noted } = event {
                 self.is_lost.set(true);
+                self.is_told.set(is_noted);
             }
         }
+    }
+
+    /// Whether it was lost without anybody being told; who asks tells.
+    pub(crate) fn is_newly_lost(&self) -> bool {
+        self.catch_up();
+        self.is_lost.get() && !self.is_told.replace(true)
     }
 
     /// Calls a method.
@@ -69,12 +139,10 @@ impl Link {
         let id = self.send(method, params)?;
         let mut is_cancelled = false;
         loop {
-            // Not borrowed while waiting for longer than this call: nothing else runs meanwhile.
-            let event = self.connection.borrow().events.recv();
-            match event {
+            match self.events.recv() {
                 Ok(Event::Answer(of, result)) if of == id => return result.map_err(Fault::Server),
                 // The answer to something that was given up.
-                Ok(Event::Answer(..)) => {}
+                Ok(Event::Answer(..) | Event::Strange(_)) => {}
                 // Somebody did something about it before.
                 Ok(Event::Interrupt) if !self.presses.take() => {}
                 Ok(Event::Interrupt) if is_cancelled => return Err(Fault::Interrupted),
@@ -85,9 +153,9 @@ impl Link {
                     self.send(method, &json!({ "wait_id": wait }))?;
                     is_cancelled = true;
                 }
-                Ok(Event::Lost) | Err(_) => {
+                Ok(Event::Lost { .. }) | Err(_) => {
                     self.is_lost.set(true);
-                    return Err(Fault::Lost);
+                    return Err(self.lost());
                 }
             }
         }
@@ -95,12 +163,18 @@ impl Link {
 
     fn send(&self, method: &str, params: &Value) -> Result<u64, Fault> {
         if self.is_lost.get() {
-            return Err(Fault::Lost);
+            return Err(self.lost());
         }
         let id = self.next_id();
         let message = rpc::request(id, method, params);
         let sent = self.connection.borrow_mut().send(message);
-        sent.map(|()| id).map_err(|_| Fault::Lost)
+        sent.map(|()| id).map_err(|_| self.lost())
+    }
+
+    /// A person is told by the error.
+    fn lost(&self) -> Fault {
+        self.is_told.set(true);
+        Fault::Lost
     }
 
     /// Ends the connection, and a server that was started for it.
@@ -111,8 +185,8 @@ impl Link {
         // It ends its sessions first, and then its output.
         let ended = self.is_lost.get()
             || loop {
-                match connection.events.recv_timeout(FAREWELL) {
-                    Ok(Event::Lost) => break true,
+                match self.events.recv_timeout(FAREWELL) {
+                    Ok(Event::Lost { .. }) => break true,
                     Ok(_) => {}
                     Err(_) => break false,
                 }
@@ -122,6 +196,16 @@ impl Link {
         }
         // Whatever its status, there is nobody to tell.
         let _status = child.wait();
+    }
+
+    /// Ends a server that never answered: there is nothing it would have to bring to an end.
+    pub(crate) fn abandon(&self) {
+        let mut connection = self.connection.borrow_mut();
+        connection.finish();
+        if let Some(mut child) = connection.take_child() {
+            child.kill().unwrap_or_default();
+            let _status = child.wait();
+        }
     }
 }
 

@@ -174,7 +174,7 @@ fn fault_to_json(fault: Fault) -> Value {
             return serde_json::json!({"code": error.code, "message": message, "data": error.data});
         }
         Fault::Usage(text) => text,
-        Fault::Lost => "the server is gone".to_owned(),
+        Fault::Lost => crate::notes::LOST.to_owned(),
         Fault::Interrupted => "interrupted".to_owned(),
     };
     serde_json::json!({ "message": text })

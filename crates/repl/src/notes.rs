@@ -7,32 +7,44 @@ use crate::plain::plain;
 /// How many characters of some output are shown: a line or two of a terminal.
 const SHOWN_CHARS: usize = 160;
 
-/// Something that happened.
+/// What is said of a server that is gone.
+pub(crate) const LOST: &str = "the server is gone";
+
+/// Something a person is told while nothing runs.
 #[derive(Debug)]
-pub(crate) struct Note {
-    pub(crate) method: String,
-    pub(crate) params: Value,
+pub(crate) enum Note {
+    /// The server says that something happened.
+    Happened { method: String, params: Value },
+    /// The server is gone.
+    Lost,
 }
 
 impl Note {
     /// A line for people; none for what only programs want to know.
     pub(crate) fn line(&self) -> Option<String> {
-        let session = self.params["session"].as_str().unwrap_or("?");
-        match self.method.as_str() {
-            // The output that comes with it says more.
-            "session.changed" => None,
-            "session.output" => {
-                let text = plain(self.params["output"].as_str().unwrap_or_default());
-                let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-                (!text.is_empty()).then(|| format!("[{session}] {}", cut(&text)))
-            }
-            "session.exited" => {
-                let code = self.params["exit_code"].as_i64();
-                let code = code.map(|code| format!(" with {code}")).unwrap_or_default();
-                Some(format!("[{session}] exited{code}"))
-            }
-            other => Some(format!("[{session}] {}", plain(other))),
+        match self {
+            Note::Happened { method, params } => happened(method, params),
+            Note::Lost => Some(LOST.to_owned()),
         }
+    }
+}
+
+fn happened(method: &str, params: &Value) -> Option<String> {
+    let session = params["session"].as_str().unwrap_or("?");
+    match method {
+        // The output that comes with it says more.
+        "session.changed" => None,
+        "session.output" => {
+            let text = plain(params["output"].as_str().unwrap_or_default());
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            (!text.is_empty()).then(|| format!("[{session}] {}", cut(&text)))
+        }
+        "session.exited" => {
+            let code = params["exit_code"].as_i64();
+            let code = code.map(|code| format!(" with {code}")).unwrap_or_default();
+            Some(format!("[{session}] exited{code}"))
+        }
+        other => Some(format!("[{session}] {}", plain(other))),
     }
 }
 
@@ -53,7 +65,9 @@ mod tests {
 
     #[test]
     fn a_note_is_one_line() {
-        let line = |method: &str, params: Value| Note { method: method.to_owned(), params }.line();
+        let line = |method: &str, params: Value| {
+            Note::Happened { method: method.to_owned(), params }.line()
+        };
         let output = json!({"session": "s1", "output": "\x1b[1ma\r\nb\x1b[m"});
         assert_eq!(line("session.output", output).as_deref(), Some("[s1] a b"));
         assert_eq!(line("session.changed", json!({"session": "s1"})), None);

@@ -149,8 +149,6 @@ tostring(why)"
     fails(&home, ":rpc session.list {", "not JSON");
     fails(&home, "session(print)", "a function cannot be sent");
     check(&home, &[], ":quit\nnonsense()", &[]);
-    let output = script(&home, &["--stdio", "--", "true"], "rpc('session.list')");
-    assert!(text(&output.stderr).contains("the server is gone"), "{output:?}");
     let output = script(&home, &["--stdio"], "");
     assert_eq!(output.status.code(), Some(2), "a server has a command: {output:?}");
 }
@@ -355,4 +353,60 @@ fn what_cannot_be_stopped_is_left_with_the_console() {
     terminal.press(b"\x03");
     assert_eq!(terminal.end(), 1);
     terminal.shows("ptywright: the console was ended: what ran did not stop");
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_told_of_soon() {
+    let home = home();
+    let server = link(&home);
+    let server = server.to_str().unwrap();
+    let check = |arguments: &[&str], why: &str| {
+        let output = script(&home, arguments, "print('not reached')");
+        assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(1), ""), "{why}");
+        assert!(text(&output.stderr).contains(why), "{output:?}");
+    };
+    check(&["--stdio", "--", "true"], "the server ended before it answered");
+    let lines = ["--framing", "lsp", "--stdio", "--", server, "serve", "--stdio"];
+    check(&lines, "the server has another framing; say `--framing ndjson`");
+    // It says our own words.
+    check(&["--stdio", "--", "cat"], "the server has not answered in 5 s, but said `{\"jsonrpc\"");
+    // Nobody accepts: ctrl+c does not wait for that.
+    let socket = home.path().join("deaf");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let terminal = |keys: &[u8]| {
+        let mut terminal = person(&home, &["--socket", socket.to_str().unwrap()]);
+        eventually("ctrl+c is caught", || {
+            let status = fs::read_to_string(format!("/proc/{}/status", terminal.pid())).unwrap();
+            let caught = status.lines().find_map(|it| it.strip_prefix("SigCgt:\t")).unwrap();
+            u64::from_str_radix(caught, 16).unwrap() & 0b10 != 0
+        });
+        terminal.press(keys);
+        assert_eq!(terminal.end(), 1);
+        terminal
+    };
+    terminal(b"\x03").shows("interrupted before the server answered");
+    terminal(b"").shows("if its framing is another one, say `--framing lsp`");
+}
+
+#[test]
+fn a_person_hears_at_once_that_the_server_is_gone() {
+    let home = home();
+    let socket = home.path().join("shared");
+    let socket = socket.to_str().unwrap();
+    let mut serve = home.command_of(&link(&home), ["serve", "--socket", socket]);
+    let mut server = serve.stderr(Stdio::null()).spawn().unwrap();
+    eventually("the server listens", || std::os::unix::net::UnixStream::connect(socket).is_ok());
+    let mut terminal = person(&home, &["--socket", socket]);
+    terminal.shows("a Lua console");
+    terminal.press(b"'half");
+    terminal.shows("> 'half");
+    server.kill().unwrap();
+    server.wait().unwrap();
+    terminal.shows("the server is gone\n> 'half");
+    terminal.press(b" a line'\r");
+    terminal.shows("\nhalf a line");
+    terminal.press(b":live\r");
+    terminal.shows("error: the server is gone");
+    terminal.press(b":quit\r");
+    assert_eq!(terminal.end(), 0);
 }
