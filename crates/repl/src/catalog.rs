@@ -1,4 +1,4 @@
-//! What the server's plugins and methods are called, kept for completion.
+//! What the server's plugins and methods are called, kept for completion, and the protocol's own words.
 
 use std::collections::BTreeMap;
 
@@ -43,4 +43,67 @@ impl Catalog {
         };
         self.offers.insert(plugin.to_owned(), offer);
     }
+}
+
+/// What a session without a plugin can be told to do.
+const ACTIONS: &[&str] = &[
+    "bracketed_paste",
+    "eof",
+    "interrupt",
+    "key",
+    "kill",
+    "mark_transcript",
+    "paste",
+    "resize",
+    "signal",
+    "stream_text",
+    "text",
+];
+
+/// Keys that have a name of their own.
+const KEYS: &[&str] = &[
+    "backspace",
+    "delete",
+    "down",
+    "end",
+    "enter",
+    "escape",
+    "home",
+    "insert",
+    "left",
+    "page_down",
+    "page_up",
+    "right",
+    "shift_tab",
+    "space",
+    "tab",
+    "up",
+];
+
+/// Letters that are other keys with ctrl held.
+const NOT_WITH_CTRL: &str = "hijm";
+
+const SIGNALS: &[&str] = &["hup", "int", "kill", "quit", "term", "user1", "user2"];
+
+/// The kinds of actions.
+pub(crate) fn actions() -> Vec<String> {
+    owned(ACTIONS)
+}
+
+/// What an action of this kind may have as its value, if that is one of a few words.
+pub(crate) fn values(kind: &str) -> Vec<String> {
+    match kind {
+        "key" => {
+            let letters = ('a'..='z').filter(|it| !NOT_WITH_CTRL.contains(*it));
+            let with_ctrl = letters.map(|it| format!("ctrl_{it}"));
+            let functions = (1..=12).map(|number| format!("f{number}"));
+            owned(KEYS).into_iter().chain(with_ctrl).chain(functions).collect()
+        }
+        "signal" => owned(SIGNALS),
+        _ => Vec::new(),
+    }
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|it| (*it).to_owned()).collect()
 }

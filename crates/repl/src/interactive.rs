@@ -17,6 +17,7 @@ use rustyline::history::FileHistory;
 use rustyline::validate::Validator;
 use rustyline::{CompletionType, Config, Editor, ExternalPrinter, Helper};
 
+use crate::catalog::Catalog;
 use crate::complete::{self, Words};
 use crate::console::{House, Kind, say};
 use crate::lua::Console;
@@ -50,7 +51,13 @@ pub(crate) fn run(
     options: &Options,
     notes: Receiver<Note>,
 ) -> Result<(), Error> {
-    let words = Rc::new(RefCell::new(Words::default()));
+    let words = Words {
+        lua: console.lua.clone(),
+        ids: Vec::new(),
+        catalog: Catalog::default(),
+        plugin: None,
+    };
+    let words = Rc::new(RefCell::new(words));
     let mut lines = editor(Tab { words: Rc::clone(&words), house: Rc::clone(&console.house) })
         .map_err(unreadable)?;
     if let Ok(printer) = lines.create_external_printer() {
@@ -157,7 +164,6 @@ fn learn(console: &Console) {
 /// Brings what can be completed up to date.
 fn refresh(console: &Console, words: &mut Words) {
     let house = &console.house;
-    words.globals = console.globals();
     words.catalog = house.catalog.borrow().clone();
     words.ids = house.tabs.borrow().iter().map(|tab| tab.id.clone()).collect();
     words.plugin = house.meant(None).ok().and_then(|tab| match tab.kind {

@@ -3,7 +3,8 @@
 //! - `server` starts or connects to a server; `link` calls it, and cancels a wait on ctrl+c;
 //! - `console` is what can be done, by name; `lua` gives those names to a VM, whose prelude makes
 //!   functions and tabs of them; `value` and `show` are JSON to Lua and Lua to text;
-//! - `meta` has the commands that begin with a colon, `catalog` and `complete` what Tab offers;
+//! - `meta` has the commands that begin with a colon, `catalog`, `names` and `complete` what Tab
+//!   offers;
 //! - `interactive` is a person at a terminal, `script` is anything else.
 //!
 //! Not here: the environment and where files are; whoever calls [`run`] says so.
@@ -19,6 +20,7 @@ mod interrupt;
 mod link;
 mod lua;
 mod meta;
+mod names;
 mod notes;
 mod plain;
 mod script;

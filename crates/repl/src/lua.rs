@@ -24,7 +24,7 @@ const CHUNK: &str = "=repl";
 
 /// The VM with everything it can reach.
 pub(crate) struct Console {
-    lua: Lua,
+    pub(crate) lua: Lua,
     run: Function,
     pub(crate) house: Rc<House>,
     pub(crate) presses: Arc<Presses>,
@@ -84,13 +84,6 @@ impl Console {
 
     fn compile(&self, text: &str) -> mlua::Result<Function> {
         self.lua.load(text).set_name(CHUNK).into_function()
-    }
-
-    /// The names of what is there, for completion.
-    pub(crate) fn globals(&self) -> Vec<String> {
-        let globals = self.lua.globals();
-        let pairs = globals.pairs::<String, Lv>();
-        pairs.flatten().map(|(name, _)| name).collect()
     }
 
     /// Ends the connection.

@@ -410,3 +410,27 @@ fn a_person_hears_at_once_that_the_server_is_gone() {
     terminal.press(b":quit\r");
     assert_eq!(terminal.end(), 0);
 }
+
+#[test]
+fn tab_offers_what_fits() {
+    let home = home();
+    let manifest = plugin(&home);
+    let server = link(&home);
+    let server = server.to_str().unwrap();
+    let arguments = ["--stdio", "--", server, "serve", "--stdio", "--plugin", &manifest];
+    let mut terminal = person(&home, &arguments);
+    terminal.shows("a Lua console");
+    terminal.press(format!("a = session('asker') c = {ANSWERS}\r").as_bytes());
+    terminal.shows("s2>");
+    // A word of the other tab's plugin would be typed into this one.
+    terminal.press(b"send(\"\tone\\n\")\r");
+    terminal.shows("send(\"one\\n\")");
+    terminal.press(b"send(\"key\", \"ent\t\")\r");
+    terminal.shows("send(\"key\", \"enter\")");
+    terminal.press(b"a:send(\"\t\", {text = 'asked'}).state\r");
+    terminal.shows("a:send(\"ask\",");
+    terminal.press(b"math.flo\t(7.5)\r");
+    terminal.shows("\n7\n");
+    terminal.press(b":quit\r");
+    assert_eq!(terminal.end(), 0);
+}
