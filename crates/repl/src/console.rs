@@ -5,7 +5,7 @@ mod sessions;
 mod view;
 
 use std::cell::RefCell;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 
 use serde_json::{Map, Value, json};
 
@@ -131,7 +131,7 @@ impl House {
             "screen" => self.screen(tab, wish)?,
             "inspect" => self.inspect(tab, wish)?,
             "view" => {
-                say(&view::framed(&self.snapshot(tab, wish)?));
+                say(&view::framed(&self.snapshot(tab, wish)?))?;
                 return Ok(Given::Nothing);
             }
             "resize" => self.resize(tab, args)?,
@@ -252,8 +252,13 @@ impl House {
 }
 
 /// Shows a text, on lines of its own.
-pub(crate) fn say(text: &str) {
+pub(crate) fn say(text: &str) -> Result<(), Fault> {
     let mut out = std::io::stdout().lock();
-    // A reader that has seen enough is no error.
-    out.write_all(format!("{text}\n").as_bytes()).and_then(|()| out.flush()).unwrap_or_default();
+    match out.write_all(format!("{text}\n").as_bytes()).and_then(|()| out.flush()) {
+        // A reader that has seen enough is no error.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Fault::Output(error.to_string()))
+        }
+        _ => Ok(()),
+    }
 }

@@ -1,10 +1,7 @@
 //! A person at a terminal: a line editor with history and completion, notes above the prompt.
 
 use std::cell::RefCell;
-use std::fs::{DirBuilder, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
-use std::path::Path;
 use std::rc::Rc;
 use std::sync::mpsc::Receiver;
 use std::thread;
@@ -20,6 +17,7 @@ use rustyline::{CompletionType, Config, Editor, ExternalPrinter, Helper};
 use crate::catalog::Catalog;
 use crate::complete::{self, Words};
 use crate::console::{House, Kind, say};
+use crate::history::History;
 use crate::lua::Console;
 use crate::meta::Next;
 use crate::notes::{LOST, Note};
@@ -29,19 +27,20 @@ use crate::{Error, Options};
 /// How many lines are remembered.
 const HISTORY_MAX: usize = 2000;
 
-/// Only the owner: what people type may be secret.
-const HISTORY_MODE: u32 = 0o600;
-const FOLDER_MODE: u32 = 0o700;
-
 /// What stands before the rest of something unfinished.
 const MORE: &str = "... ";
 
-type Lines = Editor<Tab, FileHistory>;
+pub(crate) type Lines = Editor<Tab, FileHistory>;
+
+/// Tells a person something; a terminal that is gone will be noticed where it is read.
+pub(crate) fn tell_person(text: &str) {
+    say(text).unwrap_or_default();
+}
 
 /// Tells a person that the server takes its time.
 pub(crate) fn wait_for_server(options: &Options) {
     if options.is_interactive {
-        say("the server has not answered yet; ctrl+c ends the console");
+        tell_person("the server has not answered yet; ctrl+c ends the console");
     }
 }
 
@@ -65,18 +64,14 @@ pub(crate) fn run(
         let failed = Error::system("starting a thread");
         thread::Builder::new().name("notes".to_owned()).spawn(tell).map_err(failed)?;
     }
-    let history = options.history.as_deref().filter(|it| keep_private(it).is_ok());
-    if let Some(history) = history {
-        // One that cannot be read is one that is empty.
-        lines.load_history(history).unwrap_or_default();
-    }
+    let mut history = options.history.as_deref().and_then(|path| History::open(path, &mut lines));
     learn(console);
     console.presses.end();
-    say("a Lua console; :help shows what there is, :tips how it is used, :quit ends it");
+    tell_person("a Lua console; :help shows what there is, :tips how it is used, :quit ends it");
     let mut pending = String::new();
     loop {
         if console.house.link.is_newly_lost() {
-            say(LOST);
+            tell_person(LOST);
         }
         refresh(console, &mut words.borrow_mut());
         let prompt = if pending.is_empty() { prompt(console) } else { MORE.to_owned() };
@@ -99,10 +94,10 @@ pub(crate) fn run(
             Err(text) => {
                 // Behind the terminal's own echo of ctrl+c.
                 let gap = if console.presses.is_any() { "\n" } else { "" };
-                say(&format!("{gap}error: {text}"));
+                tell_person(&format!("{gap}error: {text}"));
             }
         }
-        remember(&mut lines, &pending, history);
+        remember(&mut lines, &pending, &mut history);
         pending.clear();
     }
 }
@@ -123,21 +118,11 @@ fn unreadable(error: ReadlineError) -> Error {
     Error::System { doing: "reading a line", source: io::Error::other(error) }
 }
 
-fn remember(lines: &mut Lines, text: &str, history: Option<&Path>) {
-    // A history that cannot be written is no reason to stop.
+fn remember(lines: &mut Lines, text: &str, history: &mut Option<History<'_>>) {
     let added = lines.add_history_entry(text.trim_end()).unwrap_or(false);
-    if let (true, Some(history)) = (added, history) {
-        lines.append_history(history).unwrap_or_default();
+    if added && history.as_ref().is_some_and(|it| !it.add(lines)) {
+        *history = None;
     }
-}
-
-/// Makes the file of the history, for its owner alone.
-fn keep_private(path: &Path) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(folder)?;
-    }
-    let file = OpenOptions::new().append(true).create(true).mode(HISTORY_MODE).open(path)?;
-    file.set_permissions(Permissions::from_mode(HISTORY_MODE))
 }
 
 fn prompt(console: &Console) -> String {
@@ -173,7 +158,7 @@ fn refresh(console: &Console, words: &mut Words) {
 }
 
 /// What the editor asks when Tab is pressed.
-struct Tab {
+pub(crate) struct Tab {
     words: Rc<RefCell<Words>>,
     house: Rc<House>,
 }

@@ -5,7 +5,7 @@
 //!   functions and tabs of them; `value` and `show` are JSON to Lua and Lua to text;
 //! - `meta` has the commands that begin with a colon, `catalog`, `names` and `complete` what Tab
 //!   offers;
-//! - `interactive` is a person at a terminal, `script` is anything else.
+//! - `interactive` is a person at a terminal, with a `history`; `script` is anything else.
 //!
 //! Not here: the environment and where files are; whoever calls [`run`] says so.
 //!
@@ -15,6 +15,7 @@ mod catalog;
 mod complete;
 mod console;
 mod error;
+mod history;
 mod interactive;
 mod interrupt;
 mod link;

@@ -33,6 +33,8 @@ pub(crate) enum Fault {
     Lost,
     /// Ctrl+c.
     Interrupted,
+    /// What it gives cannot be written, and why.
+    Output(String),
 }
 
 impl Fault {

@@ -125,9 +125,8 @@ fn prepare(lua: &Lua, house: &Rc<House>, presses: &Arc<Presses>) -> mlua::Result
         false => Ok(()),
     })?;
     let print = lua.create_function(|_, text: String| {
-        // Nobody reads any more: the console will notice by itself.
-        crate::console::say(&crate::plain::plain(&text));
-        Ok(())
+        crate::console::say(&crate::plain::plain(&text))
+            .map_err(|fault| LuaError::runtime(fault_text(&fault)))
     })?;
     lua.load(include_str!("lua/prelude.lua")).set_name("=prelude").call((host, print, go_on))
 }
@@ -169,6 +168,7 @@ fn fault_to_json(fault: Fault) -> Value {
         Fault::Usage(text) => text,
         Fault::Lost => crate::notes::LOST.to_owned(),
         Fault::Interrupted => "interrupted".to_owned(),
+        Fault::Output(why) => format!("writing to standard output: {why}"),
     };
     serde_json::json!({ "message": text })
 }

@@ -85,7 +85,7 @@ fn tabs(house: &House, _: &str) -> Result<Next, Fault> {
     let focused = house.focused.borrow().clone();
     let tabs = house.tabs.borrow();
     if tabs.is_empty() {
-        say("no sessions; begin one with session(\"name\")");
+        say("no sessions; begin one with session(\"name\")")?;
     }
     for tab in tabs.iter() {
         let mark = if focused.as_deref() == Some(tab.id.as_str()) { '*' } else { ' ' };
@@ -93,7 +93,7 @@ fn tabs(house: &House, _: &str) -> Result<Next, Fault> {
             Kind::Adapter { session, .. } => format!(" ({session})"),
             Kind::Session { .. } => String::new(),
         };
-        say(&format!("{mark} {} {}{session}", tab.id, plain(tab.title())));
+        say(&format!("{mark} {} {}{session}", tab.id, plain(tab.title())))?;
     }
     Ok(Next::GoOn)
 }
@@ -108,15 +108,15 @@ fn focus(house: &House, id: &str) -> Result<Next, Fault> {
 fn live(house: &House, _: &str) -> Result<Next, Fault> {
     let (adapters, sessions) = (house.live()?, house.sessions()?);
     if adapters.is_empty() && sessions.is_empty() {
-        say("nothing lives on the server");
+        say("nothing lives on the server")?;
     }
     for it in adapters {
         let text = |name: &str| plain(it[name].as_str().unwrap_or_default());
         let end = if it["finished"] == true { ", finished" } else { "" };
-        say(&format!("{} {} ({}){end}", text("adapter"), text("plugin"), text("session")));
+        say(&format!("{} {} ({}){end}", text("adapter"), text("plugin"), text("session")))?;
     }
     for it in sessions {
-        say(&plain(it.as_str().unwrap_or_default()));
+        say(&plain(it.as_str().unwrap_or_default()))?;
     }
     Ok(Next::GoOn)
 }
@@ -126,7 +126,7 @@ fn attach(house: &House, id: &str) -> Result<Next, Fault> {
         return Err(Fault::usage("write :attach ID"));
     }
     let tab = house.attach(id)?;
-    say(&format!("{} {}", tab.id, plain(tab.title())));
+    say(&format!("{} {}", tab.id, plain(tab.title())))?;
     Ok(Next::GoOn)
 }
 
@@ -140,7 +140,7 @@ fn notifications(house: &House, rest: &str) -> Result<Next, Fault> {
     let (adapters, sessions): (Vec<&str>, Vec<&str>) = words.partition(|it| it.starts_with('e'));
     let params = json!({"enabled": enabled, "adapters": adapters, "sessions": sessions});
     let answer = house.link.call("server.set_notifications", &params)?;
-    say(if answer["enabled"] == true { "notifications are on" } else { "notifications are off" });
+    say(if answer["enabled"] == true { "notifications are on" } else { "notifications are off" })?;
     Ok(Next::GoOn)
 }
 
@@ -155,21 +155,21 @@ fn rpc(house: &House, rest: &str) -> Result<Next, Fault> {
             .map_err(|error| Fault::usage(format!("the parameters are not JSON: {error}")))?,
     };
     let answer = house.link.call(method, &params)?;
-    say(&plain(&serde_json::to_string_pretty(&answer).unwrap_or_default()));
+    say(&plain(&serde_json::to_string_pretty(&answer).unwrap_or_default()))?;
     Ok(Next::GoOn)
 }
 
 fn help(_: &House, _: &str) -> Result<Next, Fault> {
     for command in COMMANDS {
         let usage = format!("{} {}", command.name, command.takes);
-        say(&format!("{usage:<28} {}", command.does));
+        say(&format!("{usage:<28} {}", command.does))?;
     }
-    say(FUNCTIONS);
+    say(FUNCTIONS)?;
     Ok(Next::GoOn)
 }
 
 fn tips(_: &House, _: &str) -> Result<Next, Fault> {
-    say(TIPS);
+    say(TIPS)?;
     Ok(Next::GoOn)
 }
 

@@ -6,7 +6,7 @@ use std::thread;
 
 use crate::Error;
 use crate::console::say;
-use crate::lua::{Console, Evaluated};
+use crate::lua::{Console, Evaluated, fault_text};
 use crate::meta::{self, Next};
 use crate::notes::Note;
 
@@ -60,12 +60,12 @@ pub(crate) fn run_text(console: &Console, text: &str) -> Result<Run, String> {
 fn run_whole(console: &Console, text: &str, trimmed: &str) -> Result<Run, String> {
     if trimmed.starts_with(':') && !trimmed.starts_with("::") {
         let done = meta::run(&console.house, trimmed);
-        return done.map(Run::Next).map_err(|fault| crate::lua::fault_text(&fault));
+        return done.map(Run::Next).map_err(|fault| fault_text(&fault));
     }
     match console.evaluate(text) {
         Evaluated::Done(results) => {
             if !results.is_empty() {
-                say(&results.join("\t"));
+                say(&results.join("\t")).map_err(|fault| fault_text(&fault))?;
             }
             Ok(Run::Next(Next::GoOn))
         }

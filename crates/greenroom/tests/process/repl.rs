@@ -148,6 +148,11 @@ tostring(why)"
     fails(&home, ":nonsense", "`:nonsense` is not known");
     fails(&home, ":rpc session.list {", "not JSON");
     fails(&home, "session(print)", "a function cannot be sent");
+    fails(&home, "error{code = 5}", "line 1: { code = 5 }");
+    fails(&home, "x = ms('a')", "line 1: repl:1: ms(n) takes a number, not a string");
+    fails(&home, "x = 1 + s()", "line 1: repl:1: s(n) takes a number, not nothing");
+    fails(&home, &format!("c = {ANSWERS}\nx = c.screen()"), "write tab:screen(…), with a colon");
+    fails(&home, &format!("{ANSWERS}\nwait('zzz', 'hello')"), "a wait is for one thing");
     check(&home, &[], ":quit\nnonsense()", &[]);
     let output = script(&home, &["--stdio"], "");
     assert_eq!(output.status.code(), Some(2), "a server has a command: {output:?}");
@@ -433,4 +438,45 @@ fn tab_offers_what_fits() {
     terminal.shows("\n7\n");
     terminal.press(b":quit\r");
     assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn results_that_cannot_be_written_end_a_script() {
+    let home = home();
+    for line in ["print(1)", "1", ":help", "_G"] {
+        let mut repl = home.command_of(&link(&home), ["repl"]);
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        repl.stdin(Stdio::piped()).stdout(full).stderr(Stdio::piped());
+        let mut console = repl.spawn().unwrap();
+        console.stdin.take().unwrap().write_all(line.as_bytes()).unwrap();
+        let output = console.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{line}: {output:?}");
+        let said = text(&output.stderr);
+        assert!(said.contains("line 1: writing to standard output: No space"), "{line}: {said}");
+    }
+}
+
+#[test]
+fn a_history_that_cannot_be_read_is_put_aside() {
+    let home = home();
+    let folder = home.path().join(".ptywright");
+    let history = folder.join("repl_history");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(&history, b"one\ntwo\n\xff\xfe\n").unwrap();
+    let mut terminal = person(&home, &[]);
+    terminal.shows("cannot be read; it is now");
+    terminal.press(b"6 * 7\r");
+    terminal.shows("\n42\n");
+    terminal.press(b":quit\r");
+    assert_eq!(terminal.end(), 0);
+    assert!(fs::read_to_string(&history).unwrap().ends_with("\n6 * 7\n"));
+    let aside = fs::read(folder.join("repl_history.unreadable")).unwrap();
+    assert_eq!(aside, b"one\ntwo\n\xff\xfe\n");
+    // What cannot be kept at all is said, and does not keep anybody from typing.
+    fs::remove_file(&history).unwrap();
+    fs::create_dir(&history).unwrap();
+    let mut terminal = person(&home, &[]);
+    terminal.shows("what you type is not kept in");
+    terminal.press(b"6 * 7\r");
+    terminal.shows("\n42\n");
 }

@@ -54,8 +54,12 @@ impl Waiting {
             Value::String(text) if !tab.is_adapter() => {
                 ("matcher", json!({"type": "contains_text", "value": text}))
             }
+            Value::String(_) if has_what => return Err(Fault::usage(twice("intent"))),
             Value::String(_) => ("intent", arg.clone()),
-            Value::Object(it) if it.contains_key("type") => ("matcher", arg.clone()),
+            Value::Object(it) if has_what && is_matcher(it) => {
+                return Err(Fault::usage(twice("matcher")));
+            }
+            Value::Object(it) if !has_what && it.contains_key("type") => ("matcher", arg.clone()),
             Value::Object(_) if has_what => ("params", arg.clone()),
             Value::Object(members) => {
                 self.members.extend(members.clone());
@@ -63,8 +67,10 @@ impl Waiting {
             }
             _ => return Err(Fault::usage("write wait(what, timeout)")),
         };
-        self.members.insert(name.to_owned(), value);
-        Ok(())
+        match self.members.insert(name.to_owned(), value) {
+            None => Ok(()),
+            Some(_) => Err(Fault::usage(twice(name))),
+        }
     }
 
     /// Names it, unless it has a name.
@@ -79,6 +85,22 @@ impl Waiting {
             members.entry("cells").or_insert(false.into());
         }
         Value::Object(members)
+    }
+}
+
+/// Whether this is what a function of the console makes to be waited for, and not parameters.
+fn is_matcher(members: &Map<String, Value>) -> bool {
+    const KINDS: &[&str] =
+        &["all", "any", "contains_text", "process_exited", "screen_regex", "screen_stable"];
+    members.get("type").and_then(Value::as_str).is_some_and(|it| KINDS.contains(&it))
+}
+
+/// What is wrong with a wait that has something twice.
+fn twice(name: &str) -> &'static str {
+    match name {
+        "timeout_ms" => "a wait has one timeout: write wait(what, timeout)",
+        "params" => "a wait has one table of parameters: write wait(\"matcher\", {…}, timeout)",
+        _ => "a wait is for one thing: write any(…) or all(…) for several",
     }
 }
 
@@ -113,6 +135,11 @@ mod tests {
             json!(["m", {"a": 1}, 5]),
             json!({"intent": "m", "params": {"a": 1}, "timeout_ms": 5}),
         );
+        check(
+            true,
+            json!(["m", {"type": "file"}]),
+            json!({"intent": "m", "params": {"type": "file"}}),
+        );
         check(true, json!([stable, 5]), json!({"matcher": stable, "timeout_ms": 5}));
         check(
             true,
@@ -123,6 +150,21 @@ mod tests {
         check(false, json!(["x"]), json!({ "matcher": text }));
         assert!(Waiting::from_args(&tab(false), &[json!(5)]).is_err());
         assert!(Waiting::from_args(&tab(true), &[json!(true)]).is_err());
+    }
+
+    #[test]
+    fn nothing_that_is_waited_for_is_left_out() {
+        let refused = |is_adapter: bool, args: &[Value], why: &str| {
+            let fault = Waiting::from_args(&tab(is_adapter), args).unwrap_err();
+            assert!(matches!(&fault, Fault::Usage(text) if text.contains(why)), "{fault:?}");
+        };
+        let stable = json!({"type": "screen_stable", "value": {"min_ms": 1}});
+        refused(false, &[json!("zzz"), json!("hello")], "any(…)");
+        refused(false, &[json!("zzz"), stable.clone()], "any(…)");
+        refused(true, &[json!("m"), json!("n")], "any(…)");
+        refused(true, &[json!("m"), stable], "any(…)");
+        refused(true, &[json!("m"), json!({}), json!({})], "one table");
+        refused(false, &[json!("x"), json!(1), json!(2)], "one timeout");
     }
 
     #[test]

@@ -58,6 +58,9 @@ end
 for _, name in ipairs { "send", "wait", "turn", "state", "transcript", "screen", "view", "inspect",
   "close", "kill", "resize", "focus" } do
   Tab[name] = function(tab, ...)
+    if not is_tab(tab) then
+      error("write tab:" .. name .. "(…), with a colon", 2)
+    end
     return finish(host(name, tab.id, ...))
   end
   _G[name] = function(first, ...)
@@ -130,12 +133,23 @@ function exited()
 end
 
 -- Times are in milliseconds.
+local function time(name, count, unit)
+  local number = tonumber(count)
+  if not number then
+    local given = count == nil and "nothing" or "a " .. type(count)
+    error(name .. "(n) takes a number, not " .. given, 3)
+  end
+  return math.floor(number * unit)
+end
+
 function ms(count)
-  return math.floor(count)
+  local milliseconds = time("ms", count, 1)
+  return milliseconds
 end
 
 function s(count)
-  return math.floor(count * 1000)
+  local milliseconds = time("s", count, 1000)
+  return milliseconds
 end
 
 function print(...)
