@@ -105,6 +105,7 @@ impl House {
         tab: Option<&str>,
         args: &[Value],
     ) -> Result<Given, Fault> {
+        self.revive()?;
         let value = match name {
             "session" => self.begin(args)?.to_json(),
             "tab" => self.attach(asked::text(args.first(), "tab(id)")?)?.to_json(),

@@ -20,7 +20,7 @@ use crate::console::{House, Kind, say};
 use crate::history::History;
 use crate::lua::Console;
 use crate::meta::Next;
-use crate::notes::{LOST, Note};
+use crate::notes::Note;
 use crate::script::{Run, run_text};
 use crate::{Error, Options};
 
@@ -71,7 +71,7 @@ pub(crate) fn run(
     let mut pending = String::new();
     loop {
         if console.house.link.is_newly_lost() {
-            tell_person(LOST);
+            tell_person(console.house.link.lost_text());
         }
         refresh(console, &mut words.borrow_mut());
         let prompt = if pending.is_empty() { prompt(console) } else { MORE.to_owned() };

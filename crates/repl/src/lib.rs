@@ -106,13 +106,10 @@ pub fn run(options: &Options) -> Result<(), Error> {
 
 fn talk(options: &Options, give_up: impl FnOnce() + Send + 'static) -> Result<(), Error> {
     let presses = Arc::new(Presses::default());
-    let (ears, happened, notes) = server::ears(&presses);
-    let events = ears.events.clone();
-    let connection = server::open(&options.server, options.framing, ears)?;
-    let link = Link::new(connection, options.framing, happened, Arc::clone(&presses));
+    let (link, notes) = Link::open(&options.server, options.framing, Arc::clone(&presses))?;
     presses.begin();
     if options.is_interactive {
-        interrupt::catch(Arc::clone(&presses), events, give_up)?;
+        interrupt::catch(Arc::clone(&presses), link.events(), give_up)?;
     }
     let greeted = link.greet(|| interactive::wait_for_server(options));
     let capabilities = greeted.inspect_err(|_| link.abandon())?;

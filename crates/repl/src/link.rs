@@ -2,15 +2,19 @@
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use greenroom_frame::rpc::{self, ErrorObject};
 use serde_json::{Value, json};
 
 use crate::interrupt::Presses;
-use crate::server::{Connection, Event, Strange};
-use crate::{Error, Framing};
+use crate::notes::{LOST, LOST_SOCKET, Note};
+use crate::server::{self, Connection, Ears, Event, Strange};
+use crate::{Error, Framing, Server};
+
+/// What is to be said anew on every connection.
+const SET_NOTIFICATIONS: &str = "server.set_notifications";
 
 /// How long a server that listens already, or says something else, has for its first answer: a few
 /// milliseconds are usual, and a person begins to wonder.
@@ -46,9 +50,13 @@ impl Fault {
 /// The console's end of a connection.
 pub(crate) struct Link {
     connection: RefCell<Connection>,
+    server: Server,
     framing: Framing,
+    ears: Ears,
     events: Receiver<Event>,
     presses: Arc<Presses>,
+    /// What a server was told last of the notifications that are wanted.
+    notifications: RefCell<Option<Value>>,
     last_id: Cell<u64>,
     is_lost: Cell<bool>,
     /// Whether a person knows that it is lost.
@@ -56,21 +64,64 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    pub(crate) fn new(
-        connection: Connection,
+    /// Reaches a server; gives what it says of its own accord, too.
+    pub(crate) fn open(
+        server: &Server,
         framing: Framing,
-        events: Receiver<Event>,
         presses: Arc<Presses>,
-    ) -> Link {
-        Link {
-            connection: RefCell::new(connection),
+    ) -> Result<(Link, Receiver<Note>), Error> {
+        let (ears, events, notes) = server::ears(&presses);
+        let link = Link {
+            connection: RefCell::new(server::open(server, framing, ears.clone())?),
+            server: server.clone(),
             framing,
+            ears,
             events,
             presses,
+            notifications: RefCell::default(),
             last_id: Cell::new(0),
             is_lost: Cell::new(false),
             is_told: Cell::new(false),
+        };
+        Ok((link, notes))
+    }
+
+    /// Where ctrl+c is told once it was counted.
+    pub(crate) fn events(&self) -> Sender<Event> {
+        self.ears.events.clone()
+    }
+
+    /// Reaches a server again that was lost, if another may listen at its socket by now; whether that
+    /// was done.
+    pub(crate) fn reconnect(&self) -> Result<bool, Fault> {
+        self.catch_up();
+        if !self.is_lost.get() || !self.connection.borrow().is_socket() {
+            return Ok(false);
         }
+        let Ok(connection) = server::open(&self.server, self.framing, self.ears.clone()) else {
+            return Err(self.lost());
+        };
+        self.connection.replace(connection);
+        self.is_lost.set(false);
+        if self.greet(|| ()).is_err() {
+            self.abandon();
+            // Its end is not to be taken for that of the next one.
+            self.hears_end();
+            self.is_lost.set(true);
+            return Err(self.lost());
+        }
+        let wanted = self.notifications.borrow().clone();
+        if let Some(wanted) = wanted {
+            self.call(SET_NOTIFICATIONS, &wanted)?;
+        }
+        // Who reads no notes need not know.
+        let _full = self.ears.notes.try_send(Note::Found);
+        Ok(true)
+    }
+
+    /// What is said of a server that was lost.
+    pub(crate) fn lost_text(&self) -> &'static str {
+        if self.connection.borrow().is_socket() { LOST_SOCKET } else { LOST }
     }
 
     /// Sees that a server of this protocol is there, and in this framing: gives its capabilities.
@@ -138,11 +189,20 @@ impl Link {
 
     /// Calls a method.
     pub(crate) fn call(&self, method: &str, params: &Value) -> Result<Value, Fault> {
+        // Ctrl+c that nobody has heeded yet is about this as well.
+        if self.presses.take() {
+            return Err(Fault::Interrupted);
+        }
         let id = self.send(method, params)?;
         let mut is_cancelled = false;
         loop {
             match self.events.recv() {
-                Ok(Event::Answer(of, result)) if of == id => return result.map_err(Fault::Server),
+                Ok(Event::Answer(of, result)) if of == id => {
+                    if method == SET_NOTIFICATIONS && result.is_ok() {
+                        self.notifications.replace(Some(params.clone()));
+                    }
+                    return result.map_err(Fault::Server);
+                }
                 // The answer to something that was given up.
                 Ok(Event::Answer(..) | Event::Strange(_)) => {}
                 // Somebody did something about it before.
@@ -185,19 +245,24 @@ impl Link {
         connection.finish();
         let Some(mut child) = connection.take_child() else { return };
         // It ends its sessions first, and then its output.
-        let ended = self.is_lost.get()
-            || loop {
-                match self.events.recv_timeout(FAREWELL) {
-                    Ok(Event::Lost { .. }) => break true,
-                    Ok(_) => {}
-                    Err(_) => break false,
-                }
-            };
+        let ended = self.hears_end();
         if !ended {
             child.kill().unwrap_or_default();
         }
         // Whatever its status, there is nobody to tell.
         let _status = child.wait();
+    }
+
+    /// Waits for the end of what the server says; whether it came.
+    fn hears_end(&self) -> bool {
+        while !self.is_lost.get() {
+            match self.events.recv_timeout(FAREWELL) {
+                Ok(Event::Lost { .. }) => self.is_lost.set(true),
+                Ok(_) => {}
+                Err(_) => return false,
+            }
+        }
+        true
     }
 
     /// Ends a server that never answered: there is nothing it would have to bring to an end.

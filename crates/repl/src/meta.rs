@@ -106,6 +106,7 @@ fn focus(house: &House, id: &str) -> Result<Next, Fault> {
 }
 
 fn live(house: &House, _: &str) -> Result<Next, Fault> {
+    house.revive()?;
     let (adapters, sessions) = (house.live()?, house.sessions()?);
     if adapters.is_empty() && sessions.is_empty() {
         say("nothing lives on the server")?;
@@ -125,6 +126,7 @@ fn attach(house: &House, id: &str) -> Result<Next, Fault> {
     if id.is_empty() {
         return Err(Fault::usage("write :attach ID"));
     }
+    house.revive()?;
     let tab = house.attach(id)?;
     say(&format!("{} {}", tab.id, plain(tab.title())))?;
     Ok(Next::GoOn)
@@ -139,6 +141,7 @@ fn notifications(house: &House, rest: &str) -> Result<Next, Fault> {
     };
     let (adapters, sessions): (Vec<&str>, Vec<&str>) = words.partition(|it| it.starts_with('e'));
     let params = json!({"enabled": enabled, "adapters": adapters, "sessions": sessions});
+    house.revive()?;
     let answer = house.link.call("server.set_notifications", &params)?;
     say(if answer["enabled"] == true { "notifications are on" } else { "notifications are off" })?;
     Ok(Next::GoOn)
@@ -154,6 +157,7 @@ fn rpc(house: &House, rest: &str) -> Result<Next, Fault> {
         text => serde_json::from_str(text)
             .map_err(|error| Fault::usage(format!("the parameters are not JSON: {error}")))?,
     };
+    house.revive()?;
     let answer = house.link.call(method, &params)?;
     say(&plain(&serde_json::to_string_pretty(&answer).unwrap_or_default()))?;
     Ok(Next::GoOn)

@@ -10,13 +10,21 @@ const SHOWN_CHARS: usize = 160;
 /// What is said of a server that is gone.
 pub(crate) const LOST: &str = "the server is gone";
 
+/// The same of one at a socket, where another may listen.
+pub(crate) const LOST_SOCKET: &str = "the server is gone; the next call connects again";
+
 /// Something a person is told while nothing runs.
 #[derive(Debug)]
 pub(crate) enum Note {
     /// The server says that something happened.
     Happened { method: String, params: Value },
     /// The server is gone.
-    Lost,
+    Lost {
+        /// Whether another may listen at its socket.
+        is_socket: bool,
+    },
+    /// There is a server again.
+    Found,
 }
 
 impl Note {
@@ -24,7 +32,10 @@ impl Note {
     pub(crate) fn line(&self) -> Option<String> {
         match self {
             Note::Happened { method, params } => happened(method, params),
-            Note::Lost => Some(LOST.to_owned()),
+            Note::Lost { is_socket } => {
+                Some(if *is_socket { LOST_SOCKET } else { LOST }.to_owned())
+            }
+            Note::Found => Some("connected to the server again".to_owned()),
         }
     }
 }

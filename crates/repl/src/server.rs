@@ -109,9 +109,10 @@ pub(crate) fn open(server: &Server, framing: Framing, ears: Ears) -> Result<Conn
             (Box::new(stdout), Writer::Pipe(stdin), Some(child))
         }
     };
+    let is_socket = child.is_none();
     thread::Builder::new()
         .name("server".to_owned())
-        .spawn(move || Receiving { ears, framing, is_known: false, is_strange: false }.run(reader))
+        .spawn(move || Receiving::new(ears, framing, is_socket).run(reader))
         .map_err(Error::system("starting a thread"))?;
     Ok(Connection { writer: Some(writer), framing, child })
 }
@@ -157,6 +158,7 @@ impl Connection {
 struct Receiving {
     ears: Ears,
     framing: Framing,
+    is_socket: bool,
     /// Whether there was an answer: it is a server of this protocol.
     is_known: bool,
     /// Whether something was strange.
@@ -164,6 +166,10 @@ struct Receiving {
 }
 
 impl Receiving {
+    fn new(ears: Ears, framing: Framing, is_socket: bool) -> Receiving {
+        Receiving { ears, framing, is_socket, is_known: false, is_strange: false }
+    }
+
     /// Hands on what the server says until it says no more.
     fn run(mut self, mut reader: impl Read) {
         let mut decoder = Decoder::new(self.framing);
@@ -194,7 +200,7 @@ impl Receiving {
         // A console that is gone need not know.
         let _gone = self.ears.events.send(Event::Lost { is_noted });
         if is_noted {
-            let _gone = self.ears.notes.send(Note::Lost);
+            let _gone = self.ears.notes.send(Note::Lost { is_socket: self.is_socket });
         }
     }
 
@@ -300,7 +306,7 @@ mod tests {
     /// What comes of a server that says this and ends.
     fn heard(framing: Framing, said: &str) -> Vec<Event> {
         let (ears, events, _notes) = ears(&Arc::default());
-        Receiving { ears, framing, is_known: false, is_strange: false }.run(said.as_bytes());
+        Receiving::new(ears, framing, false).run(said.as_bytes());
         events.iter().collect()
     }
 
@@ -334,9 +340,7 @@ mod tests {
         let (ears, events, _notes) = ears(&Arc::default());
         let header: &[u8] = b"Content-Length: 38\r\n\r\n";
         let body: &[u8] = br#"{"jsonrpc":"2.0","id":1,"result":true}"#;
-        let receiving =
-            Receiving { ears, framing: Framing::Headers, is_known: false, is_strange: false };
-        receiving.run(header.chain(body));
+        Receiving::new(ears, Framing::Headers, false).run(header.chain(body));
         assert!(matches!(events.recv(), Ok(Event::Answer(1, Ok(_)))));
     }
 

@@ -3,7 +3,8 @@
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Output, Stdio};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::process::{Child, Output, Stdio};
 
 use greenroom_testkit::{Home, Signal, eventually, eventually_some, process};
 
@@ -204,9 +205,7 @@ fn consoles_share_a_server_at_a_socket() {
     let home = home();
     let socket = home.path().join("shared");
     let socket = socket.to_str().unwrap();
-    let mut serve = home.command_of(&link(&home), ["serve", "--socket", socket]);
-    let mut server = serve.stderr(Stdio::null()).spawn().unwrap();
-    eventually("the server listens", || std::os::unix::net::UnixStream::connect(socket).is_ok());
+    let mut server = serve(&home, socket);
     let arguments = ["--socket", socket];
     check(
         &home,
@@ -377,7 +376,7 @@ fn a_server_that_does_not_answer_is_told_of_soon() {
     check(&["--stdio", "--", "cat"], "the server has not answered in 5 s, but said `{\"jsonrpc\"");
     // Nobody accepts: ctrl+c does not wait for that.
     let socket = home.path().join("deaf");
-    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let _listener = UnixListener::bind(&socket).unwrap();
     let terminal = |keys: &[u8]| {
         let mut terminal = person(&home, &["--socket", socket.to_str().unwrap()]);
         eventually("ctrl+c is caught", || {
@@ -393,25 +392,63 @@ fn a_server_that_does_not_answer_is_told_of_soon() {
     terminal(b"").shows("if its framing is another one, say `--framing lsp`");
 }
 
+/// A server of its own at a socket.
+fn serve(home: &Home, socket: &str) -> Child {
+    let mut serve = home.command_of(&link(home), ["serve", "--socket", socket]);
+    let server = serve.stderr(Stdio::null()).spawn().unwrap();
+    eventually("the server listens", || UnixStream::connect(socket).is_ok());
+    server
+}
+
 #[test]
 fn a_person_hears_at_once_that_the_server_is_gone() {
     let home = home();
     let socket = home.path().join("shared");
     let socket = socket.to_str().unwrap();
-    let mut serve = home.command_of(&link(&home), ["serve", "--socket", socket]);
-    let mut server = serve.stderr(Stdio::null()).spawn().unwrap();
-    eventually("the server listens", || std::os::unix::net::UnixStream::connect(socket).is_ok());
+    let mut server = serve(&home, socket);
     let mut terminal = person(&home, &["--socket", socket]);
     terminal.shows("a Lua console");
+    terminal.press(format!("c = {ANSWERS}\r").as_bytes());
+    terminal.shows("s1>");
     terminal.press(b"'half");
-    terminal.shows("> 'half");
+    terminal.shows("s1> 'half");
     server.kill().unwrap();
     server.wait().unwrap();
-    terminal.shows("the server is gone\n> 'half");
+    terminal.shows("the server is gone; the next call connects again\ns1> 'half");
     terminal.press(b" a line'\r");
     terminal.shows("\nhalf a line");
     terminal.press(b":live\r");
     terminal.shows("error: the server is gone");
+    let mut server = serve(&home, socket);
+    terminal.press(b":live\r");
+    terminal.shows("connected to the server again");
+    terminal.shows("nothing lives on the server\n>");
+    terminal.press(b"c:screen()\r");
+    terminal.shows("there is no tab `s1`");
+    terminal.press(b":quit\r");
+    assert_eq!(terminal.end(), 0);
+    process::kill(server.id(), Signal::TERM);
+    server.wait().unwrap();
+}
+
+#[test]
+fn a_person_goes_on_after_the_daemon_was_restarted() {
+    let home = home();
+    let mut daemon = home.start();
+    let socket = home.path().join("run/ptywright.sock");
+    let mut terminal = person(&home, &["--socket", socket.to_str().unwrap()]);
+    terminal.shows("a Lua console");
+    terminal.press(format!("c = {ANSWERS}\r").as_bytes());
+    terminal.shows("s1>");
+    terminal.press(b":notifications on\r");
+    terminal.shows("notifications are on");
+    daemon.restart(&home);
+    terminal.shows("the server is gone; the next call connects again");
+    eventually("the daemon listens there", || UnixStream::connect(&socket).is_ok());
+    terminal.press(b"c:send('again\\n')\r");
+    terminal.shows("connected to the server again");
+    terminal.shows("[s1] ");
+    terminal.shows("got-again");
     terminal.press(b":quit\r");
     assert_eq!(terminal.end(), 0);
 }

@@ -73,6 +73,24 @@ impl House {
         Ok(tab)
     }
 
+    /// Connects again to a server that was lost, and forgets the tabs of what does not live there: their
+    /// names may be given to something else.
+    pub(crate) fn revive(&self) -> Result<(), Fault> {
+        if !self.link.reconnect()? {
+            return Ok(());
+        }
+        let (adapters, sessions) = (self.live()?, self.sessions()?);
+        let lives = |id: &str| {
+            adapters.iter().any(|it| it["adapter"] == id) || sessions.iter().any(|it| it == id)
+        };
+        self.tabs.borrow_mut().retain(|tab| lives(&tab.id));
+        let is_gone = self.focused.borrow().as_deref().is_some_and(|id| !lives(id));
+        if is_gone {
+            *self.focused.borrow_mut() = self.tabs.borrow().last().map(|it| it.id.clone());
+        }
+        Ok(())
+    }
+
     /// The adapters that live on the server.
     pub(crate) fn live(&self) -> Result<Vec<Value>, Fault> {
         let mut answer = self.link.call("adapter.live", &Value::Null)?;
