@@ -517,3 +517,13 @@ fn a_history_that_cannot_be_read_is_put_aside() {
     terminal.press(b"6 * 7\r");
     terminal.shows("\n42\n");
 }
+
+#[test]
+fn lines_that_arrive_at_once_are_all_run() {
+    let home = home();
+    let mut terminal = person(&home, &[]);
+    terminal.shows("a Lua console");
+    terminal.press(b"6 * 7\r8 * 9\r:quit\r");
+    assert_eq!(terminal.end(), 0);
+    terminal.shows("\n72\n");
+}
