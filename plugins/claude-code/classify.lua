@@ -21,6 +21,9 @@ local BELIEVED_MS = 5000
 -- A dialog that was answered is still shown until Claude Code comes to it. If it is for so long, the key was lost.
 local ANSWERED_MS = 3000
 
+-- How many rows a composer may have of which not all are to be seen: longer texts are folded into one.
+local TALL_ROWS = 45
+
 local DIALOG_STATES = {
   login = { "waiting_for_login", 0.86, "login / sign-in dialog detected" },
   trust = { "waiting_for_trust", 0.86, "workspace trust dialog detected" },
@@ -28,12 +31,14 @@ local DIALOG_STATES = {
   enter_plan = { "waiting_for_enter_plan_mode", 0.82, "enter plan mode dialog detected" },
   plan = { "waiting_for_plan_approval", 0.8, "plan approval text detected" },
   permission = { "waiting_for_permission", 0.84, "permission or approval prompt text detected" },
+  -- A dialog whose head is not to be seen: that somebody asks is all that is sure.
+  headless = { "waiting_for_permission", 0.72, "permission or approval prompt text detected" },
   suppressed = { "waiting_for_permission", 0.72, "suppressed permission dialog detected" },
   question = { "waiting_for_user_input", 0.82, "question dialog detected" },
 }
 
 -- The dialogs that come up in the middle of a turn.
-local IN_TURN = { permission = true, suppressed = true, plan = true, enter_plan = true, question = true }
+local IN_TURN = { permission = true, headless = true, suppressed = true, plan = true, enter_plan = true, question = true }
 
 local MODES = {
   { "bypass permissions on", "bypass" },
@@ -236,7 +241,8 @@ local function not_begun(view, active, input)
     return false
   end
   local quiet = (input.stable_ms or 0) >= BELIEVED_MS
-  if active or quiet or not view.composer or seen.submitted ~= conversation_of(view) then
+  local moved = view.composer and not view.composer.cut and seen.submitted ~= conversation_of(view)
+  if active or quiet or not view.composer or moved then
     seen.submitted = nil
     return false
   end
@@ -248,7 +254,9 @@ end
 local function submission(input)
   local view = layout.read(input.screen or "")
   local turn = turns.read(view.rows, view.above)
-  if is_active(view, turn) or seen.submitted == nil or seen.submitted ~= conversation_of(view) then
+  -- Of a composer that fills the screen nobody sees the conversation above it.
+  local cut = view.composer and view.composer.cut
+  if is_active(view, turn) or seen.submitted == nil or not cut and seen.submitted ~= conversation_of(view) then
     return "sent"
   end
   local holds = view.composer and view.composer.state
@@ -411,6 +419,9 @@ local function classify(input)
   seen.screen, seen.clock_ms = input.screen, input.clock_ms
   seen.conversation = view.composer and conversation_of(view) or nil
   seen.composer_rows = view.composer and view.composer.bottom - view.composer.top - 1 or 0
+  if view.composer and view.composer.cut then
+    seen.composer_rows = TALL_ROWS
+  end
   local answer = setmetatable({
     out = { sequence = input.sequence, candidates = {}, metadata = {} },
   }, Answer)

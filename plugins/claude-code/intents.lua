@@ -160,16 +160,18 @@ local function yes_elsewhere()
 end
 
 -- Goes on from check boxes to the next question, or to the last look at all answers. Enter would check or clear
--- the box that is highlighted, and the button has no number.
+-- the box that is highlighted, and the button has no number. On the button Tab does nothing; from a text of one's own it
+-- leads only to the button.
 local function go_on()
-  return { actions = { action.key("tab") } }
+  local keys = { action.key(seen.dialog.on_button and "enter" or "tab") }
+  return seen.dialog.typing and { actions = keys } or answer({ actions = keys })
 end
 
 function intents.approve(params)
   check_dialog(params)
   check_place()
   if seen.dialog and seen.dialog.button then
-    return answer(go_on())
+    return go_on()
   end
   local number = yes_elsewhere()
   if number then
@@ -211,7 +213,8 @@ end
 local function pick(wish, options)
   local number = math.tointeger(tonumber(wish))
   if number then
-    local most = #options > 0 and #options or 9
+    -- Of a list that is not all to be seen nobody knows the end.
+    local most = #options > 0 and not (seen.dialog and seen.dialog.cut) and #options or 9
     if number < 1 or number > most then
       error(string.format("invalid_params: option %d is not in 1..%d", number, most), 0)
     end
@@ -234,6 +237,24 @@ local function pick(wish, options)
   error("invalid_params: no option `" .. wish .. "`; there are: " .. labels(options), 0)
 end
 
+-- What stands among check boxes where a text of one's own may be typed.
+local OWN_TEXT = "Type something"
+
+-- Its number would check its box and leave it empty. Behind it come the button and the last option.
+local function to_own_text(options, number)
+  local at = seen.dialog.on_button and number + 1 or nil
+  for _, option in ipairs(options) do
+    if option.selected then
+      at = option.index > number and option.index + 1 or option.index
+    end
+  end
+  local keys, way = {}, at and at < number and "down" or "up"
+  for _ = 1, math.abs(number - (at or number)) do
+    keys[#keys + 1] = action.key(way)
+  end
+  return { actions = keys }
+end
+
 function intents.choose_option(params)
   check_dialog(params)
   local wish = params.index
@@ -249,12 +270,21 @@ function intents.choose_option(params)
   check_open()
   local button = seen.dialog and seen.dialog.button
   if button and type(wish) == "string" and wish:lower() == button:lower() then
-    return answer(go_on())
+    return go_on()
   end
   local options = seen.dialog and seen.dialog.options or {}
   local number = pick(wish, options)
+  if seen.dialog.typing then
+    if number == seen.dialog.own then
+      return { actions = {} }
+    end
+    error("text_open: what is typed becomes the answer in option " .. seen.dialog.own .. ", nothing was typed; the key `up` leaves it", 0)
+  end
   -- A box that is checked answers nothing yet: several may be, one right behind the other.
-  local checks = options[number] and options[number].checked ~= nil
+  local checks = options[1] and options[1].checked ~= nil and options[#options].index ~= number
+  if checks and number == seen.dialog.own and options[number].label == OWN_TEXT then
+    return to_own_text(options, number)
+  end
   return checks and number_keys(number) or answer(number_keys(number))
 end
 

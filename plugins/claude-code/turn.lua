@@ -16,7 +16,9 @@ local RESULT = "  ⎿"
 local SPINNERS = { "·", "✢", "✳", "✶", "✻", "✽", "*", "✺", "✦", "•", "⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏" }
 
 -- Ends of a turn that leave no `✻ … for 3s` behind.
-local STOPS = { "^Interrupted", "^User rejected", "^User declined", "^No response requested" }
+-- On a narrow screen the first word is cut.
+local INTERRUPTED = "^Interr%a* ?· "
+local STOPS = { INTERRUPTED, "^User rejected", "^User declined", "^No response requested" }
 
 -- What follows an error of the service. The first that fits names the kind.
 local KINDS = {
@@ -187,7 +189,7 @@ end
 
 -- Whether a block is a tool call: `Name(…)` with a result under it, or nothing behind it yet.
 local function settle(block, is_last)
-  local stopped = block.result and text.starts(block.result, "Interrupted")
+  local stopped = block.result and block.result:find(INTERRUPTED) ~= nil
   local tool = block.tool or tool_of(block.head)
   if not block.tool and tool then
     local whole = block.head:sub(-1) == ")"

@@ -24,20 +24,30 @@ local EMPTY = [[❯[^\S\n]*(?:Try "[^\n]*|Press up to edit queued messages)?[^\S
 local EMPTY_COMPOSER = RULE .. [[\n]] .. EMPTY .. RULE .. FOOTER
 local COMPOSER = RULE .. [[\n[❯!][^\n]*\n(?:(?:[^─\n][^\n]*)?\n)*]] .. RULE .. FOOTER
 
+-- One that is taller than the screen, as much of it as there is to be seen.
+local TALL_COMPOSER = [[\A(?:❯[^\n]*\n)?(?:(?:  [^\n]*)?\n)+]] .. RULE .. FOOTER
+
 -- A turn ended: how long it took, or what stopped it. Behind that only notices and indented rows.
-local ENDED = [[(?:✻ [^\n]* for \d[^\n]*|[^\n]*⎿\s+(?:Interrupted|User rejected|Credit balance|Not logged in)[^\n]*|[●⏺]\s+User declined[^\n]*|❯ /\w[^\n]*(?:\n\s+⎿[^\n]*)?)\n(?:(?:[●⏺ ][^\n]*)?\n)*]]
+local ENDED = [[(?:✻ [^\n]* for \d[^\n]*|[^\n]*⎿\s+(?:Interr[a-z]* ?· |User rejected|Credit balance|Not logged in)[^\n]*|[●⏺]\s+User declined[^\n]*|❯ /\w[^\n]*(?:\n\s+⎿[^\n]*)?)\n(?:(?:[●⏺ ][^\n]*)?\n)*]]
 
 local TURN_ENDED = "(?m)^" .. ENDED .. EMPTY_COMPOSER
 -- The same without a frame, as older ones drew it.
 local BARE_TURN_ENDED = "(?m)^" .. ENDED .. [[\s*[❯>]\s*\z]]
 
--- A selector on a numbered row, and below it no rule but the one inside a question.
-local ROWS = [[(?:(?:[^─\n][^\n]*)?\n)*]]
+-- A selector on a numbered row, and below it rows that do not begin in the first column, but for the rule inside a
+-- question and its foot: what begins there was printed behind a dialog that is over.
+local ROWS = [[(?:(?:[ ][^\n]*)?\n)*]]
 local CHAT = [[(?:─{8,}[^\n]*\n[ ]*(?:❯ )?\d+\. Chat about this[^\n]*\n)?]]
-local DIALOG = [[(?m)^[ ]{0,4}❯ +(?:\d+\. |Next|Submit)[^\n]*(?:\n]] .. ROWS .. CHAT .. ROWS .. [[[^─\n]*)?\z]]
+local FOOT = [[(?:Enter to select [^─]*esc\s+to\s+cancel\s*|[ ][^\n]*)?]]
+local DIALOG = [[(?mi)^[ ]{0,4}❯ +(?:\d+\.\s?|Next|Submit)[^\n]*(?:\n]] .. ROWS .. CHAT .. ROWS .. FOOT .. [[)?\z]]
 
--- The screens of login, settings, help and usage say at their foot how to leave them.
-local LOCAL_UI = [[(?mi)^[ ]*(?:[^\n]* · )?(?:esc to (?:cancel|close|clear|exit|go back)|enter to close|showing detailed transcript)[^\n]*\s*\z]]
+-- The screens of login, settings, help and usage say at their foot how to leave them, if need be in several rows.
+local LOCAL_UI = [[(?mi)(?:^[ ]*|· |/)(?:esc\s+to\s+(?:cancel|close|clear|exit|go\s+back)|enter to close|showing detailed transcript)[^\n]*\s*\z]]
+
+-- One without a foot has a title under its rule and a blank row below it, as no footer has. On a small screen nothing
+-- of either is to be seen, and nothing in the first column.
+local TITLED = [[(?m)^]] .. RULE .. [[\n[ ]+[^\s❯!][^\n]*\n[^\S\n]*\n(?:(?:[^─\n][^\n]*)?\n)*[^─\n]*\z]]
+local INDENTED = [[\A\n*[ ]+\S[^\n]*(?:\n(?:[ ][^\n]*)?)*\z]]
 
 -- Such a screen on top of the composer, as it is while a turn goes on.
 local OVERLAY = [[(?mi)^[ ]+(?:[^\n]* · )?esc to [a-z][^\n]*\n\s*]] .. RULE .. [[\n[❯!][^\n]*\n(?:(?:[^─\n][^\n]*)?\n)*]] .. RULE .. [[(?:\n[^\n]*){0,3}\s*\z]]
@@ -67,6 +77,8 @@ function waits.wait_turn_matcher(params)
       matcher.screen_regex(TURN_ENDED),
       matcher.screen_regex(DIALOG),
       matcher.screen_regex(LOCAL_UI),
+      matcher.screen_regex(TITLED),
+      matcher.screen_regex(INDENTED),
       matcher.screen_regex(OVERLAY),
       matcher.screen_regex(EDITOR),
       matcher.screen_regex(BARE_TURN_ENDED),
@@ -81,6 +93,7 @@ function waits.wait_cancel_settled_matcher(params)
   return matcher.all({
     matcher.any({
       matcher.screen_regex("(?m)^" .. COMPOSER),
+      matcher.screen_regex(TALL_COMPOSER),
       matcher.screen_regex(DIALOG),
       matcher.screen_regex([[(?m)^\s*[❯>]\s*\z]]),
     }),
