@@ -21,6 +21,9 @@ local BELIEVED_MS = 5000
 -- A dialog that was answered is still shown until Claude Code comes to it. If it is for so long, the key was lost.
 local ANSWERED_MS = 3000
 
+-- Where nothing of a turn is to be seen, a composer is idle for so long before it is believed.
+local UNSEEN_MS = 1000
+
 -- How many rows a composer may have of which not all are to be seen: longer texts are folded into one.
 local TALL_ROWS = 45
 
@@ -234,6 +237,15 @@ local function conversation_of(view)
   return table.concat(view.rows, "\n", 1, math.max(0, math.min(view.above, #view.rows)))
 end
 
+-- Whether the conversation is another one than when a prompt was sent. Above a composer that fills the screen nobody
+-- sees it, and that the prompt left is all there is.
+local function has_moved(view)
+  if view.composer and view.composer.cut then
+    return view.composer.state == "empty"
+  end
+  return seen.submitted ~= conversation_of(view)
+end
+
 -- Whether the conversation still is what it was when a prompt was sent: then the end of a turn that
 -- can be seen is the end of the one before.
 local function not_begun(view, active, input)
@@ -241,8 +253,7 @@ local function not_begun(view, active, input)
     return false
   end
   local quiet = (input.stable_ms or 0) >= BELIEVED_MS
-  local moved = view.composer and not view.composer.cut and seen.submitted ~= conversation_of(view)
-  if active or quiet or not view.composer or moved then
+  if active or quiet or not view.composer or has_moved(view) then
     seen.submitted = nil
     return false
   end
@@ -254,13 +265,16 @@ end
 local function submission(input)
   local view = layout.read(input.screen or "")
   local turn = turns.read(view.rows, view.above)
-  -- Of a composer that fills the screen nobody sees the conversation above it.
-  local cut = view.composer and view.composer.cut
-  if is_active(view, turn) or seen.submitted == nil or not cut and seen.submitted ~= conversation_of(view) then
+  if is_active(view, turn) or seen.submitted == nil or has_moved(view) or not view.composer and dialogs.read(view) then
     return "sent"
   end
   local holds = view.composer and view.composer.state
   return (holds == "text" or holds == "pasted") and "unsent" or "pending"
+end
+
+-- How long the screen is the same, as the host knows it or as it was seen here.
+local function quiet_ms(input)
+  return input.stable_ms or seen.since_ms and input.clock_ms and input.clock_ms - seen.since_ms or 0
 end
 
 -- The composer is there and nothing works: a turn ended, or none was begun.
@@ -282,7 +296,9 @@ local function of_composer(answer, view, turn, input, stable, begun)
   if not begun then
     return answer:as("thinking", 0.6, "turn in flight; no accepted completion marker on screen")
   end
-  local ended = turn.done or turn.stopped
+  -- On a small screen the end of a turn may push all there is to tell it by off its top.
+  local unseen = not turn.begun and not is_welcome(view) and is_idle(view) and quiet_ms(input) >= UNSEEN_MS
+  local ended = turn.done or turn.stopped or unseen
   -- With the duration of turns switched off an answer and a quiet, idle screen are all there is; of some commands
   -- of Claude Code's own not even an answer.
   if not ended and not (stable and (turn.answered or turn.command) and is_idle(view)) then
@@ -416,6 +432,9 @@ local function classify(input)
   local view = layout.read(input.screen or "")
   seen.dialog = nil
   seen.composer = view.composer and view.composer.state or "absent"
+  if input.screen ~= seen.screen then
+    seen.since_ms = input.clock_ms
+  end
   seen.screen, seen.clock_ms = input.screen, input.clock_ms
   seen.conversation = view.composer and conversation_of(view) or nil
   seen.composer_rows = view.composer and view.composer.bottom - view.composer.top - 1 or 0

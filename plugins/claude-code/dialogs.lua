@@ -111,7 +111,7 @@ local function question(view, lines, list)
   found.button, found.on_button, found.typing = list.button, list.on_button, false
   -- Above the last option, and under a text only if it is selected.
   local own = list.options[#list.options - 1]
-  if own and asked ~= REVIEW and list.options[#list.options].label == numbered.CHAT and own.index == #list.options - 1 then
+  if own and asked ~= REVIEW and list.options[#list.options].label == numbered.CHAT and own.index == list.options[#list.options].index - 1 then
     found.own, found.typing = own.index, own.selected
   end
   return found

@@ -24,8 +24,13 @@ local EMPTY = [[❯[^\S\n]*(?:Try "[^\n]*|Press up to edit queued messages)?[^\S
 local EMPTY_COMPOSER = RULE .. [[\n]] .. EMPTY .. RULE .. FOOTER
 local COMPOSER = RULE .. [[\n[❯!][^\n]*\n(?:(?:[^─\n][^\n]*)?\n)*]] .. RULE .. FOOTER
 
--- One that is taller than the screen, as much of it as there is to be seen.
-local TALL_COMPOSER = [[\A(?:❯[^\n]*\n)?(?:(?:  [^\n]*)?\n)+]] .. RULE .. FOOTER
+-- One that is taller than the screen, as much of it as there is to be seen. In its footer no row is blank, as one is in a
+-- dialog below its rule.
+local TALL_COMPOSER = [[\A(?:[❯!][^\n]*\n(?:(?:  [^\n]*)?\n)*|(?:(?:  [^\n]*)?\n)+)]] .. RULE
+  .. [[(?:\n[^\S\n]+[^e\s·][^·\n]*(?:·[^\S\n]*(?:[^e\s·][^·\n]*)?)*){0,3}\s*\z]]
+
+-- An empty one, and above it nothing, or only the end of something that is taller than the screen.
+local LONE_COMPOSER = [[\A(?:(?:(?:[ ][^\n]*)?\n)*]] .. RULE .. [[\n)?]] .. EMPTY .. RULE .. FOOTER
 
 -- A turn ended: how long it took, or what stopped it. Behind that only notices and indented rows.
 local ENDED = [[(?:✻ [^\n]* for \d[^\n]*|[^\n]*⎿\s+(?:Interr[a-z]* ?· |User rejected|Credit balance|Not logged in)[^\n]*|[●⏺]\s+User declined[^\n]*|❯ /\w[^\n]*(?:\n\s+⎿[^\n]*)?)\n(?:(?:[●⏺ ][^\n]*)?\n)*]]
@@ -47,7 +52,7 @@ local LOCAL_UI = [[(?mi)(?:^[ ]*|· |/)(?:esc\s+to\s+(?:cancel|close|clear|exit|
 -- One without a foot has a title under its rule and a blank row below it, as no footer has. On a small screen nothing
 -- of either is to be seen, and nothing in the first column.
 local TITLED = [[(?m)^]] .. RULE .. [[\n[ ]+[^\s❯!][^\n]*\n[^\S\n]*\n(?:(?:[^─\n][^\n]*)?\n)*[^─\n]*\z]]
-local INDENTED = [[\A\n*[ ]+\S[^\n]*(?:\n(?:[ ][^\n]*)?)*\z]]
+local INDENTED = [[\A(?:[ ]*\n)*[ ]+\S[^\n]*(?:\n(?:[ ][^\n]*)?)*\z]]
 
 -- Such a screen on top of the composer, as it is while a turn goes on.
 local OVERLAY = [[(?mi)^[ ]+(?:[^\n]* · )?esc to [a-z][^\n]*\n\s*]] .. RULE .. [[\n[❯!][^\n]*\n(?:(?:[^─\n][^\n]*)?\n)*]] .. RULE .. [[(?:\n[^\n]*){0,3}\s*\z]]
@@ -62,7 +67,8 @@ end
 
 -- The composer is there and nothing works, whatever came before.
 function waits.wait_ready_matcher(params)
-  return matcher.all({ matcher.screen_regex("(?m)^" .. COMPOSER), stable(params) })
+  local composer = { matcher.screen_regex("(?m)^" .. COMPOSER), matcher.screen_regex(TALL_COMPOSER) }
+  return matcher.all({ matcher.any(composer), stable(params) })
 end
 
 -- Something is to be decided.
@@ -82,6 +88,7 @@ function waits.wait_turn_matcher(params)
       matcher.screen_regex(OVERLAY),
       matcher.screen_regex(EDITOR),
       matcher.screen_regex(BARE_TURN_ENDED),
+      matcher.screen_regex(LONE_COMPOSER),
       matcher.screen_regex([[(?m)^ *Unable to connect to Anthropic services]]),
     }),
     stable(params),
