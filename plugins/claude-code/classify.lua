@@ -368,7 +368,7 @@ end
 local function decide(answer, view, input)
   local threshold = input.completed_turn_stable_ms or 300
   local stable = input.stable_ms ~= nil and input.stable_ms >= threshold
-  seen.dialog, seen.asks, seen.for_reading = nil, nil, false
+  seen.dialog, seen.asks, seen.for_reading, seen.unsure = nil, nil, false, false
   if #view.rows == 0 then
     seen.answered = nil
     return blank(answer, input.last_intent)
@@ -384,6 +384,7 @@ local function decide(answer, view, input)
   seen.dialog = dialog and dialog.id and not answered and dialog or nil
   seen.asks = asks_for(editor, dialog)
   seen.for_reading = dialog and dialog.for_reading or false
+  seen.unsure = dialog and dialog.unsure or false
   local begun = not not_begun(view, active, input)
 
   if input.last_intent == "cancelling" then

@@ -135,6 +135,23 @@ local function has_row(lines, needle, from)
   end
 end
 
+-- Whether anything begins in the first column behind row `i`: then that row was printed some time ago, and nobody asks
+-- any more.
+local function is_passed(lines, i)
+  for j = i + 1, #lines do
+    if lines[j]:find("^%S") then
+      return true
+    end
+  end
+  return false
+end
+
+-- Whether one of the last rows holds `needle`, and is the last word.
+local function ends_with(lines, needle, count)
+  local at = has_row(lines, needle, #lines - count)
+  return at and not is_passed(lines, at)
+end
+
 -- The last paragraph under the options, in one row: which keys there are. Also whether it is to be seen from its
 -- beginning; of one that is not, the rest may say something else.
 local function foot_of(lines, list)
@@ -180,8 +197,8 @@ end
 local function is_trust(lines, list, above, foot)
   if not list then
     -- The least that a very small screen shows of it.
-    return has_row(lines, "trust the files in this folder", #lines - 6)
-      or foot == "Enter to confirm · Esc to cancel" and has_row(lines, " this folder", #lines - 4)
+    return ends_with(lines, "trust the files in this folder", 6)
+      or foot == "Enter to confirm · Esc to cancel" and ends_with(lines, " this folder", 4)
   end
   return has_option(list, "^Yes, I trust this folder") or has_option(list, "^No, exit") and text.has(above, "trust the files in this folder")
 end
@@ -190,7 +207,7 @@ local function of_title(view, lines, found, title, foot)
   -- What has no selected row is a list only where the foot says so.
   local list = found and found.selected and found or nil
   local above = list and rows.question_above(lines, list.first) or ""
-  if is_titled(view, title, "Login") or above == "Select login method:" or not list and has_row(lines, "Paste code here if prompted", #lines - 4) then
+  if is_titled(view, title, "Login") or above == "Select login method:" or not list and ends_with(lines, "Paste code here if prompted", 4) then
     return login(lines, list)
   end
   if is_trust(lines, list, above, foot) then
@@ -224,18 +241,9 @@ local function is_foot(foot)
     or lower == "enter to close" or text.has(lower, "ctrl+g to edit")
 end
 
--- Behind a list that is asked for stands its foot, and only that of a question begins in the first column. Anything else
--- there was printed later, and nobody asks any more.
+-- Behind a list that is asked for stands its foot, and only that of a question begins in the first column.
 local function is_over(lines, list, foot)
-  if foot:find("^Enter to select .*Esc to cancel$") then
-    return false
-  end
-  for i = list.last + 1, #lines do
-    if lines[i]:find("^%S") then
-      return true
-    end
-  end
-  return false
+  return not foot:find("^Enter to select .*Esc to cancel$") and is_passed(lines, list.last)
 end
 
 local function local_screen(lines, list, title, more)
@@ -257,18 +265,21 @@ end
 local function without_options(view, lines, list, title, foot, whole)
   -- A screen that is only for reading offers one thing at its foot, to leave it; there Escape does nothing else.
   local for_reading = not list and whole and foot:lower() == "esc to cancel"
-  if has_row(lines, "Total cost:") then
+  local has_foot = is_foot(foot) and (view.framed or lines[#lines]:find("^%s") ~= nil)
+  if (has_foot or view.framed) and has_row(lines, "Total cost:") then
     return { kind = "usage", metadata = {}, lines = lines, for_reading = for_reading }
   end
   if text.has(foot, "Tab to amend") then
     return plain("suppressed", "permission", "perm::" .. foot, nil, {})
   end
-  if is_foot(foot) then
-    return local_screen(lines, list, title, { for_reading = for_reading })
+  if has_foot then
+    -- On a very small screen it may be the trust dialog, where Escape ends the program.
+    local unsure = not list and not view.framed and text.has(foot, "Enter to confirm")
+    return local_screen(lines, list, title, { for_reading = for_reading, unsure = unsure })
   end
   for i = #lines, math.max(1, #lines - 6), -1 do
     local asks = lines[i]:find("^%s*Do you want to .*%?$")
-    if asks or text.has(lines[i], "[Enter]") and text.has(lines[i], "[Esc]") then
+    if (asks or text.has(lines[i], "[Enter]") and text.has(lines[i], "[Esc]")) and not is_passed(lines, i) then
       local words = text.trim(lines[i])
       return plain(asks and "suppressed" or "permission", "permission", "perm::" .. words, list, {
         permission = { summary = words },

@@ -183,6 +183,9 @@ end
 function intents.deny(params)
   check_dialog(params)
   check_place()
+  if seen.unsure then
+    error("no_dialog: too little of what is open can be seen, and Escape may end the program; nothing was typed", 0)
+  end
   return answer({ actions = { action.key("escape") } })
 end
 

@@ -118,13 +118,12 @@ local function belongs_to_rule_above(rows, from)
 end
 
 -- The rule above a question: what it asks is written in the first column, too, and may have a rule in it.
-local function rule_of_question(rows, last, previous)
+local function rule_of_question(rows, last)
   for i = last - 1, 1, -1 do
     if is_rule(rows[i]) and (text.has(rows[i + 1], "☐") or text.has(rows[i + 1], "☒")) then
       return i
     end
   end
-  return previous
 end
 
 -- A composer that is taller than the screen has nothing above its lower rule but its own text, and nothing below it but
@@ -167,11 +166,11 @@ function layout.read(screen)
   local last, previous = last_rules(rows)
 
   local inner = last and belongs_to_rule_above(rows, last)
-  if inner then
-    previous = previous and rule_of_question(rows, last, previous) or previous
-  elseif previous and last > previous + 1 and is_prompt(rows[previous + 1]) then
+  if inner == "question" then
+    previous = rule_of_question(rows, last)
+  elseif not inner and previous and last > previous + 1 and is_prompt(rows[previous + 1]) then
     view.composer = composer(rows, previous, last, true)
-  elseif last and not previous and is_under_tall_composer(rows, last) then
+  elseif not inner and last and not previous and is_under_tall_composer(rows, last) then
     view.composer = composer(rows, 0, last, true)
   elseif not last then
     view.composer = bare_composer(rows)

@@ -73,11 +73,12 @@ local function read_under(lines, from, before, found, option)
   local last = from
   for i = from + 1, before - 1 do
     local row = lines[i]
-    if not row:find("^ ") then
+    local indent = #row:match("^ *") - found.column
+    -- The foot is further to the left than the numbers, if there is no room for a blank row above it.
+    if row == "" or indent < 0 then
       break
     end
     local more = text.trim(row)
-    local indent = #row:match("^ *") - found.column
     local labels = option.checked == nil and indent == 2 or option.checked ~= nil and indent > 0
     if found.tight and not option.description and labels then
       option.label = join(option.label, more)

@@ -15,8 +15,10 @@ local STABLE_MS = 300
 local RULE = [[─{8,}[^\n]*]]
 
 -- Rows under the composer, cut at their dots, none of which begins with an `e`: `esc to interrupt`
--- is there exactly while something works. (The regexes have no way to say "not these words".)
-local FOOTER = [[(?:\n[^\S\n]*(?:[^e\s·][^·\n]*)?(?:·[^\S\n]*(?:[^e\s·][^·\n]*)?)*)*\s*\z]]
+-- is there exactly while something works. (The regexes have no way to say "not these words".) None is blank, as one is
+-- below a rule in a dialog.
+local FOOTER_ROW = [[\n[^\S\n]*[^e\s·][^·\n]*(?:·[^\S\n]*(?:[^e\s·][^·\n]*)?)*]]
+local FOOTER = [[(?:]] .. FOOTER_ROW .. [[)*\s*\z]]
 
 local EMPTY = [[❯[^\S\n]*(?:Try "[^\n]*|Press up to edit queued messages)?[^\S\n]*\n]]
 
@@ -24,10 +26,8 @@ local EMPTY = [[❯[^\S\n]*(?:Try "[^\n]*|Press up to edit queued messages)?[^\S
 local EMPTY_COMPOSER = RULE .. [[\n]] .. EMPTY .. RULE .. FOOTER
 local COMPOSER = RULE .. [[\n[❯!][^\n]*\n(?:(?:[^─\n][^\n]*)?\n)*]] .. RULE .. FOOTER
 
--- One that is taller than the screen, as much of it as there is to be seen. In its footer no row is blank, as one is in a
--- dialog below its rule.
-local TALL_COMPOSER = [[\A(?:[❯!][^\n]*\n(?:(?:  [^\n]*)?\n)*|(?:(?:  [^\n]*)?\n)+)]] .. RULE
-  .. [[(?:\n[^\S\n]+[^e\s·][^·\n]*(?:·[^\S\n]*(?:[^e\s·][^·\n]*)?)*){0,3}\s*\z]]
+-- One that is taller than the screen, as much of it as there is to be seen.
+local TALL_COMPOSER = [[\A(?:[❯!][^\n]*\n(?:(?:  [^\n]*)?\n)*|(?:(?:  [^\n]*)?\n)+)]] .. RULE .. FOOTER
 
 -- An empty one, and above it nothing, or only the end of something that is taller than the screen.
 local LONE_COMPOSER = [[\A(?:(?:(?:[ ][^\n]*)?\n)*]] .. RULE .. [[\n)?]] .. EMPTY .. RULE .. FOOTER
@@ -45,6 +45,9 @@ local ROWS = [[(?:(?:[ ][^\n]*)?\n)*]]
 local CHAT = [[(?:─{8,}[^\n]*\n[ ]*(?:❯ )?\d+\. Chat about this[^\n]*\n)?]]
 local FOOT = [[(?:Enter to select [^─]*esc\s+to\s+cancel\s*|[ ][^\n]*)?]]
 local DIALOG = [[(?mi)^[ ]{0,4}❯ +(?:\d+\.\s?|Next|Submit)[^\n]*(?:\n]] .. ROWS .. CHAT .. ROWS .. FOOT .. [[)?\z]]
+
+-- What a very small screen shows of one.
+local DIALOG_FOOT = [[(?m)^[ ]*(?:Esc to cancel ·\s+Tab to amend|Enter to select ·|Enter to set as default|Enter to\s+confirm ·\s+Esc)[^─]*\z]]
 
 -- The screens of login, settings, help and usage say at their foot how to leave them, if need be in several rows.
 local LOCAL_UI = [[(?mi)(?:^[ ]*|· |/)(?:esc\s+to\s+(?:cancel|close|clear|exit|go\s+back)|enter to close|showing detailed transcript)[^\n]*\s*\z]]
@@ -73,7 +76,7 @@ end
 
 -- Something is to be decided.
 function waits.wait_dialog_matcher(params)
-  return matcher.all({ matcher.screen_regex(DIALOG), stable(params) })
+  return matcher.all({ matcher.any({ matcher.screen_regex(DIALOG), matcher.screen_regex(DIALOG_FOOT) }), stable(params) })
 end
 
 -- The end of a turn, or something to decide, or a screen of Claude Code's own.
@@ -82,6 +85,7 @@ function waits.wait_turn_matcher(params)
     matcher.any({
       matcher.screen_regex(TURN_ENDED),
       matcher.screen_regex(DIALOG),
+      matcher.screen_regex(DIALOG_FOOT),
       matcher.screen_regex(LOCAL_UI),
       matcher.screen_regex(TITLED),
       matcher.screen_regex(INDENTED),
@@ -102,6 +106,7 @@ function waits.wait_cancel_settled_matcher(params)
       matcher.screen_regex("(?m)^" .. COMPOSER),
       matcher.screen_regex(TALL_COMPOSER),
       matcher.screen_regex(DIALOG),
+      matcher.screen_regex(DIALOG_FOOT),
       matcher.screen_regex([[(?m)^\s*[❯>]\s*\z]]),
     }),
     stable(params),
