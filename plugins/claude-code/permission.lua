@@ -26,15 +26,17 @@ local QUESTIONS = {
   { "^Do you want to make this edit to (.+)%?$", "Edit" },
 }
 
--- Claude Code writes the command and, in a row of its own, what it is for; a command of several rows looks the same, so
--- the last row counts as the purpose only where there is another. What it has to say itself is further to the left.
+-- Claude Code writes the command and, in a row of its own, what it is for, then a blank row. If the purpose is blank as
+-- well, or nothing that can be seen, the row above is still the command's. What Claude Code has to say itself is further
+-- to the left.
 local function bash_parts(lines, first, last)
   local notice = first
   while notice <= last and (lines[notice] == "" or text.starts(lines[notice], "   ")) do
     notice = notice + 1
   end
   local body = rows.body(lines, first, notice - 1)
-  local purpose = #body > 1 and table.remove(body) or nil
+  local told = notice - 2 > first and lines[notice - 1] == "" and lines[notice - 2] ~= ""
+  local purpose = told and #body > 1 and table.remove(body) or nil
   local said = rows.body(lines, notice, last)
   return table.concat(body, "\n"), purpose, said[1] and table.concat(said, " ")
 end

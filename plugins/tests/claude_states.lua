@@ -100,6 +100,15 @@ return function(check, host, here)
   sent.stable_ms = 5000
   state("a turn that went by unseen", screen("completed"), sent, "completed_turn")
 
+  -- On a small screen a turn may end with all of it off the screen.
+  exports = host.load(folder)
+  local lone = "  the end of an answer\n\n" .. ("─"):rep(40) .. "\n❯\n" .. ("─"):rep(40) .. "\n  ? for shortcuts"
+  state("a turn of which nothing is to be seen", lone, { last_intent = "prompt_submitted", stable_ms = 300 }, "thinking")
+  state("and that is over", lone, { last_intent = "prompt_submitted", stable_ms = 1000 }, "completed_turn")
+  exports = host.load(folder)
+  state("first", lone, { last_intent = "prompt_submitted", clock_ms = 5000 }, "thinking")
+  state("and a second later", lone, { last_intent = "prompt_submitted", clock_ms = 6000 }, "completed_turn")
+
   for name, want in pairs({
     ready = "empty", completed = "empty", composer_text = "text", composer_pasted = "pasted", trust = "absent",
     permission_bash = "absent", quoted_in_composer = "pasted", queued_prompt = "empty", cancelled_prompt_returned = "text",
