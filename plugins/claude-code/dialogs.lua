@@ -89,7 +89,10 @@ local function question(view, lines, list)
     header, header_row = "", 0
   end
   local asked = rows.question_above(lines, list.first)
-  if asked ~= REVIEW then
+  if not view.framed and #list.options < 2 then
+    -- What stands above may as well belong to an option.
+    asked = ""
+  elseif asked ~= REVIEW then
     asked = rows.unwrapped(rows.body(lines, header_row + 1, list.first - 1), view.width)
   end
   local multiple = list.options[1] and list.options[1].checked ~= nil
