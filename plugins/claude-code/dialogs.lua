@@ -193,7 +193,7 @@ local function is_titled(view, title, ...)
 end
 
 local function is_question(list, foot)
-  return text.starts(foot, "Enter to select ") or list and list.options[#list.options].label == numbered.CHAT
+  return foot:find("^Enter to select · .* to navigate · ") or list and list.options[#list.options].label == numbered.CHAT
     or list and list.selected and has_option(list, "^Submit answers$")
 end
 

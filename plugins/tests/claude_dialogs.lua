@@ -81,6 +81,9 @@ return function(check, host, here)
     .. RULE .. "\n  4. Chat about this\n\nEnter to select · ↑/↓ to navigate · Esc to cancel"
   check("nor among check boxes", labels(shown(boxes)) == "1 Red, 2 Blue, 3 Type something, 4 Chat about this", labels(shown(boxes)))
 
+  local theme = shown(RULE .. "\n  Theme\n\n  ❯ 1. Dark mode ✔\n    2. Light mode\n\n  Enter to select · Esc to cancel")
+  check("a list of settings is no question", theme.state == "local_ui_screen" and theme.metadata.screen == "Theme", theme.state)
+
   -- A text of one's own: gone to with the arrows, and then digits are text, too.
   local function seeing(name)
     local _, seen = shown(fixture(name))
