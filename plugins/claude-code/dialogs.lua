@@ -88,11 +88,13 @@ local function question(view, lines, list)
   if not view.framed and not text.has(header, "☐") and not text.has(header, "☒") then
     header, header_row = "", 0
   end
+  local last = list.options[#list.options]
+  local chats = last and last.label == numbered.CHAT
   local asked = rows.question_above(lines, list.first)
   if not view.framed and #list.options < 2 then
     -- What stands above may as well belong to an option.
     asked = ""
-  elseif asked ~= REVIEW then
+  elseif chats or asked ~= REVIEW then
     asked = rows.unwrapped(rows.body(lines, header_row + 1, list.first - 1), view.width)
   end
   local multiple = list.options[1] and list.options[1].checked ~= nil
@@ -111,10 +113,10 @@ local function question(view, lines, list)
       button = list.button,
     },
   })
-  found.button, found.on_button, found.typing = list.button, list.on_button, false
-  -- Above the last option, and under a text only if it is selected.
-  local own = list.options[#list.options - 1]
-  if own and asked ~= REVIEW and list.options[#list.options].label == numbered.CHAT and own.index == list.options[#list.options].index - 1 then
+  found.button, found.on_button = list.button, list.on_button
+  -- A text of one's own may be typed into the last option but one, once it is selected.
+  local own = chats and list.options[#list.options - 1]
+  if own and own.index == last.index - 1 then
     found.own, found.typing = own.index, own.selected
   end
   return found
@@ -237,6 +239,16 @@ local function asks_for_leave(list, foot)
   return has_option(list, "^Yes") or text.has(foot, "Tab to amend")
 end
 
+-- The option that Tab made a line to type into, to say more with a yes or a no.
+local function amended(list, foot)
+  for i, option in ipairs(list.options) do
+    local says = option.label:find("^Yes, ") or option.label:find("^No, ")
+    if option.selected and says and (i == 1 or i == #list.options) and foot:find("^Esc to cancel") and not text.has(foot, "Tab to amend") then
+      return option.index
+    end
+  end
+end
+
 -- The keys of a dialog or a screen of Claude Code's own.
 local function is_foot(foot)
   local lower = foot:lower()
@@ -306,7 +318,10 @@ local function read(view, lines, found, foot, whole)
   if named then
     return named
   elseif list and asks_for_leave(list, foot) then
-    return permission(view, lines, list)
+    local asked = permission(view, lines, list)
+    asked.own = amended(list, foot)
+    asked.typing = asked.own ~= nil
+    return asked
   end
   return without_options(view, lines, list, title, foot, whole and not found)
 end

@@ -281,7 +281,7 @@ function intents.choose_option(params)
     if number == seen.dialog.own then
       return { actions = {} }
     end
-    error("text_open: what is typed becomes the answer in option " .. seen.dialog.own .. ", nothing was typed; the key `up` leaves it", 0)
+    error("text_open: what is typed becomes the answer in option " .. seen.dialog.own .. ", nothing was typed; the keys `up` and `down` leave it", 0)
   end
   -- A box that is checked answers nothing yet: several may be, one right behind the other.
   local checks = options[1] and options[1].checked ~= nil and options[#options].index ~= number

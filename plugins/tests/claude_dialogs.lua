@@ -98,6 +98,10 @@ return function(check, host, here)
   check("from a text to the button", keys(seeing("question_own_text").approve({})) == "key:tab", "other keys")
   check("and on", keys(seeing("question_own_text_button").approve({})) == "key:enter", "other keys")
 
+  local _, amending = shown(RULE .. "\n Bash command\n\n   ls\n   List\n\n Do you want to proceed?\n ❯ 1. Yes, also b\n   2. No\n\n Esc to cancel · ctrl+e to explain")
+  refuses("nor into an amendment", function() amending.choose_option({ index = 2 }) end, "text_open")
+  check("an amendment is approved", keys(amending.approve({})) == "key:enter", "other keys")
+
   -- Small screens.
   check("an option that is not to be seen", keys(seeing("question_long_40x10").choose_option({ index = 3 })) == "text:3", "other keys")
   check("trust on a very small screen", keys(seeing("trust_20x5").approve_trust({})) == "text:1", "other keys")
