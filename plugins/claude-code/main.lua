@@ -3,7 +3,9 @@
 --   layout    where the composer or the dialog is      dialogs   which dialog, what it asks
 --   turn      what the conversation shows              classify  the state
 --   intents   params to keys                           waits     what to wait for
---   catalog   what `describe` says                     text      rows, trimming, ids
+--   options   the list of a dialog                     rows      the rest of its rows
+--   permission  which tool asks, for what              text      trimming, ids
+--   catalog   what `describe` says
 
 local classifier = require("classify")
 local catalog = require("catalog")
