@@ -3,7 +3,8 @@
 -- How the real program takes keys was tried with Claude Code 2.1.197; README.md has the findings
 -- that these plans rest on.
 
-local seen = require("classify").seen
+local seen = require("seen")
+local submission = require("submission")
 local text = require("text")
 local action = ptywright.action
 
@@ -44,12 +45,23 @@ local function check_dialog(params)
   end
 end
 
+-- How long it may take behind the dialog of a folder until the composer is there.
+local TRUSTED_MS = 3000
+
+-- A folder that was just trusted has its composer soon: the host waits for it, while the dialog is taken away.
+local function is_trusted()
+  local since = seen.trusted_ms and seen.clock_ms and seen.clock_ms - seen.trusted_ms
+  local is_other = seen.dialog and seen.dialog.id
+  return since ~= nil and since < TRUSTED_MS and not is_other
+end
+
 -- A dialog takes the Enter behind a prompt for its answer, most often a yes; another screen searches for it, or opens
 -- an editor. One that is only for reading is left: the host sees to it that the composer is back before it types on.
 local function to_composer(actions)
-  if seen.asks and seen.for_reading then
+  local trusted = is_trusted()
+  if seen.asks and seen.for_reading and not trusted then
     actions[#actions + 1] = action.key("escape")
-  elseif seen.asks then
+  elseif seen.asks and not trusted then
     error("dialog_open: the state is `" .. seen.asks .. "`, nothing was typed; answer or leave it first", 0)
   end
   return actions
@@ -58,6 +70,7 @@ end
 -- Until Claude Code has come to it a dialog is not answered again, nor told as open.
 local function answer(plan)
   if seen.dialog and seen.clock_ms then
+    seen.trusted_ms = seen.dialog.kind == "trust" and seen.clock_ms or nil
     seen.answered = { id = seen.dialog.id, screen = seen.screen, clock_ms = seen.clock_ms }
   end
   return plan
@@ -93,14 +106,15 @@ local function checked_prompt(params)
   return prompt
 end
 
--- As typed text a prompt can be more than text: `!` in front runs a shell command at once, and a
--- backslash at the end makes Enter a newline. A blank at that side keeps it a prompt. A slash stays:
--- commands may come through here.
+-- As typed text a prompt can be more than text: `!` in front runs a shell command at once, a backslash at the end
+-- makes Enter a newline, and behind an `@` Enter takes the file that a menu offers. A blank at that side keeps it a
+-- prompt. A slash stays: commands may come through here.
 local function safe_prompt(prompt)
   if text.starts(prompt, "!") then
     prompt = " " .. prompt
   end
-  if prompt:sub(-1) == "\\" then
+  local last_line = prompt:match("[^\n]*$")
+  if prompt:sub(-1) == "\\" or text.has(last_line, "@") and not last_line:find("%s$") then
     prompt = prompt .. " "
   end
   return prompt
@@ -118,18 +132,53 @@ local function clear_composer(actions)
   end
 end
 
+-- Whether the composer holds what `attach_file` put there, and whether nothing else. An image is shown by its number.
+local function holds_files()
+  local rest = text.squeeze(seen.composer_text)
+  for _, path in ipairs(seen.attached or {}) do
+    local path_there, path_end = rest:find(text.squeeze(path), 1, true)
+    if not path_there then
+      path_there, path_end = rest:find("%[Image#%d+%]")
+    end
+    if not path_there then
+      return false
+    end
+    rest = rest:sub(1, path_there - 1) .. rest:sub(path_end + 1)
+  end
+  return seen.attached ~= nil, rest == ""
+end
+
+-- Empties the composer but for files that wait there for this prompt; gives what is to be put in front of it.
+local function keep_files(actions)
+  local holds, alone = holds_files()
+  local files = holds and seen.attached or {}
+  seen.attached = nil
+  if #files > 0 and alone then
+    return " ", files
+  end
+  clear_composer(actions)
+  for _, path in ipairs(files) do
+    actions[#actions + 1] = action.bracketed_paste(path)
+    actions[#actions + 1] = action.text(" ")
+  end
+  return "", files
+end
+
+-- A file that a prompt follows is not the prompt: `!` and the like count where the composer begins.
+local function pasted(prompt, files)
+  return #files > 0 and safe_prompt(" " .. prompt):sub(2) or safe_prompt(prompt)
+end
+
 function intents.send_prompt(params)
   local prompt = checked_prompt(params)
   if text.trim(prompt) == "" then
     return { actions = {}, last_intent = "" }
   end
   local actions = to_composer({})
-  clear_composer(actions)
-  seen.of_its_own = text.starts(text.trim(prompt), "/")
-  -- While the conversation stays like this the turn has not begun.
-  seen.submitted, seen.leaves = seen.conversation, seen.asks ~= nil
+  local before, files = keep_files(actions)
+  submission.begins(table.concat(files) .. prompt)
   actions[#actions + 1] = action.mark_transcript("turn_start")
-  actions[#actions + 1] = action.bracketed_paste(safe_prompt(prompt))
+  actions[#actions + 1] = action.bracketed_paste(before .. pasted(prompt, files))
   actions[#actions + 1] = action.key("enter")
   return { actions = actions, last_intent = "prompt_submitted" }
 end
@@ -140,7 +189,11 @@ function intents.steer(params)
     error("invalid_params: `prompt` is empty", 0)
   end
   local actions = to_composer({})
-  actions[#actions + 1] = action.bracketed_paste(safe_prompt(prompt))
+  local holds = holds_files()
+  local files = holds and seen.attached or {}
+  seen.attached, seen.typed, seen.ended = nil, false, nil
+  seen.aside = text.squeeze(table.concat(files) .. prompt)
+  actions[#actions + 1] = action.bracketed_paste((#files > 0 and " " or "") .. pasted(prompt, files))
   actions[#actions + 1] = action.key("enter")
   return { actions = actions }
 end
@@ -262,7 +315,13 @@ function intents.cancel()
   return { actions = { action.key("escape") }, last_intent = "cancelling" }
 end
 
+-- Where nothing works Escape twice opens Rewind, which takes all further keys.
+local AT_REST = { completed_turn = true, waiting_for_user_input = true, ready = true, error = true }
+
 function intents.force_cancel()
+  if AT_REST[seen.state] and seen.composer ~= "absent" then
+    return { actions = {}, last_intent = "cancelling" }
+  end
   return { actions = { action.key("escape"), action.key("escape") }, last_intent = "cancelling" }
 end
 
@@ -298,6 +357,7 @@ function intents.key(params)
   if #name > 1 and KEYS[plain] then
     return { actions = { action.key(plain) } }
   end
+  seen.typed = true
   return { actions = { action.text(name) } }
 end
 
@@ -333,7 +393,7 @@ function intents.slash_command(params)
   if params.dismiss_welcome == true then
     actions[#actions + 1] = action.key("enter")
   end
-  seen.of_its_own = false
+  seen.of_its_own, seen.attached, seen.typed = false, nil, false
   clear_composer(actions)
   actions[#actions + 1] = action.bracketed_paste(command)
   actions[#actions + 1] = action.key("enter")
@@ -349,6 +409,20 @@ function intents.attach_file(params)
     error("invalid_params: `path` must be one line without control characters", 0)
   end
   local actions = to_composer({})
+  local holds = holds_files()
+  if not holds then
+    seen.attached = {}
+    -- What somebody typed with `key` stays; what a cancelled turn left does not.
+    if not seen.typed then
+      clear_composer(actions)
+    end
+  end
+  seen.attached[#seen.attached + 1] = path
+  seen.aside = text.squeeze(table.concat(seen.attached))
+  -- An image is taken for one if its path is all that is pasted.
+  if holds then
+    actions[#actions + 1] = action.text(" ")
+  end
   actions[#actions + 1] = action.bracketed_paste(path)
   return { actions = actions }
 end
