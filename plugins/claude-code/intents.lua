@@ -132,41 +132,54 @@ local function clear_composer(actions)
   end
 end
 
+-- How long it may take until a path that was pasted is to be seen.
+local ATTACHED_MS = 1000
+
 -- Whether the composer holds what `attach_file` put there, and whether nothing else. An image is shown by its number.
 local function holds_files()
-  local rest = text.squeeze(seen.composer_text)
-  for _, path in ipairs(seen.attached or {}) do
-    local path_there, path_end = rest:find(text.squeeze(path), 1, true)
-    if not path_there then
-      path_there, path_end = rest:find("%[Image#%d+%]")
-    end
-    if not path_there then
-      return false
-    end
-    rest = rest:sub(1, path_there - 1) .. rest:sub(path_end + 1)
+  local attached = seen.attached
+  if not attached then
+    return false, false
   end
-  return seen.attached ~= nil, rest == ""
+  local rest = text.squeeze(seen.composer_text)
+  local since = attached.clock_ms and seen.clock_ms and seen.clock_ms - attached.clock_ms
+  if rest == attached.before and since and since < ATTACHED_MS then
+    return true, attached.alone
+  end
+  for _, path in ipairs(attached) do
+    local first, last = rest:find(text.squeeze(path), 1, true)
+    if not first then
+      first, last = rest:find("%[Image#%d+%]")
+    end
+    if not first then
+      return false, false
+    end
+    rest = rest:sub(1, first - 1) .. rest:sub(last + 1)
+  end
+  return true, rest == ""
 end
 
--- Empties the composer but for files that wait there for this prompt; gives what is to be put in front of it.
+-- Empties the composer but for files that wait there for this prompt, and gives those. Each has a paste of its own: an
+-- image is taken for one only then.
 local function keep_files(actions)
   local holds, alone = holds_files()
   local files = holds and seen.attached or {}
   seen.attached = nil
-  if #files > 0 and alone then
-    return " ", files
+  if holds and alone then
+    return files
   end
   clear_composer(actions)
-  for _, path in ipairs(files) do
+  for i, path in ipairs(files) do
+    if i > 1 then
+      actions[#actions + 1] = action.bracketed_paste(" ")
+    end
     actions[#actions + 1] = action.bracketed_paste(path)
-    actions[#actions + 1] = action.text(" ")
   end
-  return "", files
+  return files
 end
 
--- A file that a prompt follows is not the prompt: `!` and the like count where the composer begins.
-local function pasted(prompt, files)
-  return #files > 0 and safe_prompt(" " .. prompt):sub(2) or safe_prompt(prompt)
+local function behind_files(files, prompt)
+  return safe_prompt(#files > 0 and " " .. prompt or prompt)
 end
 
 function intents.send_prompt(params)
@@ -175,10 +188,10 @@ function intents.send_prompt(params)
     return { actions = {}, last_intent = "" }
   end
   local actions = to_composer({})
-  local before, files = keep_files(actions)
+  local files = keep_files(actions)
   submission.begins(table.concat(files) .. prompt)
   actions[#actions + 1] = action.mark_transcript("turn_start")
-  actions[#actions + 1] = action.bracketed_paste(before .. pasted(prompt, files))
+  actions[#actions + 1] = action.bracketed_paste(behind_files(files, prompt))
   actions[#actions + 1] = action.key("enter")
   return { actions = actions, last_intent = "prompt_submitted" }
 end
@@ -193,7 +206,7 @@ function intents.steer(params)
   local files = holds and seen.attached or {}
   seen.attached, seen.typed, seen.ended = nil, false, nil
   seen.aside = text.squeeze(table.concat(files) .. prompt)
-  actions[#actions + 1] = action.bracketed_paste((#files > 0 and " " or "") .. pasted(prompt, files))
+  actions[#actions + 1] = action.bracketed_paste(behind_files(files, prompt))
   actions[#actions + 1] = action.key("enter")
   return { actions = actions }
 end
@@ -409,19 +422,20 @@ function intents.attach_file(params)
     error("invalid_params: `path` must be one line without control characters", 0)
   end
   local actions = to_composer({})
-  local holds = holds_files()
+  local holds, alone = holds_files()
+  local attached = holds and seen.attached or {}
   if not holds then
-    seen.attached = {}
     -- What somebody typed with `key` stays; what a cancelled turn left does not.
-    if not seen.typed then
+    alone = seen.composer_text == "" or not seen.typed
+    if alone then
       clear_composer(actions)
     end
   end
-  seen.attached[#seen.attached + 1] = path
-  seen.aside = text.squeeze(table.concat(seen.attached))
-  -- An image is taken for one if its path is all that is pasted.
+  attached[#attached + 1] = path
+  attached.before, attached.alone, attached.clock_ms = text.squeeze(seen.composer_text), alone, seen.clock_ms
+  seen.attached, seen.aside = attached, text.squeeze(table.concat(attached))
   if holds then
-    actions[#actions + 1] = action.text(" ")
+    actions[#actions + 1] = action.bracketed_paste(" ")
   end
   actions[#actions + 1] = action.bracketed_paste(path)
   return { actions = actions }

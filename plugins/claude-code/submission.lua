@@ -19,9 +19,10 @@ local TAKES_KEYS_MS = 450
 -- What the rows of a menu under the composer begin with: files, agents, resources.
 local MENU = { "+ ", "* ", "◇ " }
 
+-- The words for how long a turn took are picked anew when Claude Code draws them again.
 local function conversation_of(view)
   local rows = table.concat(view.rows, "\n", 1, math.max(0, math.min(view.above, #view.rows)))
-  return text.trim_right(rows)
+  return text.trim_right((rows:gsub("✻ [^\n]- for (%d)", "✻ for %1")))
 end
 
 -- Remembers what is on the screen, before anything is made of it.
@@ -97,7 +98,7 @@ local function holds_prompt(view)
   if not seen.prompt then
     return true
   end
-  local held = text.squeeze(composer.text)
+  local held = text.squeeze(composer.text):gsub("%[Image#%d+%]", "")
   if seen.aside and (composer.state == "pasted" or text.has(seen.aside, held)) then
     return false
   end

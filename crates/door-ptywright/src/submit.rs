@@ -85,7 +85,8 @@ impl Door {
             }
             left = action.is_escape() || (left && !action.fills_composer());
             let enters = action.is_enter() && filled;
-            if enters {
+            // A second paste that comes too early takes the place of the first.
+            if enters || (filled && action.fills_composer()) {
                 self.settle(id).await?;
                 self.refusal(live).await?.map_or(Ok(()), Err)?;
             }
