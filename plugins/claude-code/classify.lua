@@ -190,7 +190,7 @@ local function show_turn(answer, turn, input, ended)
     shown.stopped = turn.stopped
     -- What has no result when a turn is over will get none.
     for _, tool in ipairs(turn.tools) do
-      tool.running = nil
+      tool.result, tool.running = not tool.running and tool.result or nil, nil
     end
   else
     shown.partial_text = turn.text

@@ -16,6 +16,9 @@ local BELIEVED_MS = 5000
 -- Claude Code loses keys for about 0.3 s from when its first composer is drawn.
 local TAKES_KEYS_MS = 450
 
+-- So many rows tell where a conversation ends; what is above may be drawn otherwise the next time.
+local TAIL_ROWS = 4
+
 -- What the rows of a menu under the composer begin with: files, agents, resources.
 local MENU = { "+ ", "* ", "◇ " }
 
@@ -83,10 +86,21 @@ function submission.forget()
   seen.submitted, seen.leaves = nil, false
 end
 
--- Whether the conversation is the one that the last prompt was sent into; its top may have scrolled off.
+local function tail_of(conversation)
+  local from = #conversation
+  for _ = 1, TAIL_ROWS do
+    local row = conversation:sub(1, from):match(".*()\n")
+    if not row then
+      return conversation
+    end
+    from = row - 1
+  end
+  return conversation:sub(from + 1)
+end
+
+-- Whether the conversation is the one that the last prompt was sent into.
 local function is_as_before(view)
-  local now = conversation_of(view)
-  return seen.before ~= nil and now ~= "" and seen.before:sub(-#now) == now
+  return seen.before ~= nil and tail_of(seen.before) == tail_of(conversation_of(view))
 end
 
 -- Whether what stands in the composer is the prompt. With no memory of it, it is.
@@ -110,10 +124,10 @@ function submission.is_unsent(view)
   return holds_prompt(view) and (seen.before == nil or is_as_before(view))
 end
 
--- Whether a turn was cancelled before anything of it was answered: then its prompt is in no conversation, and the
--- last turn to be seen is the one before.
+-- Whether a turn was cancelled before anything of it was answered: then its prompt is in the composer again and in no
+-- conversation, and the last turn to be seen is the one before.
 function submission.is_taken_back(view, input)
-  return input.last_intent == "cancelling" and view.composer ~= nil and is_as_before(view)
+  return input.last_intent == "cancelling" and seen.prompt ~= nil and holds_prompt(view)
 end
 
 -- Whether the conversation still is what it was when a prompt was sent: then the end of a turn that
