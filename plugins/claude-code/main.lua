@@ -2,9 +2,10 @@
 --
 --   layout    where the composer or the dialog is      dialogs   which dialog, what it asks
 --   turn      what the conversation shows              classify  the state
---   intents   params to keys                           waits     what to wait for
---   submission  how far a prompt has come              seen      what is remembered
---   catalog   what `describe` says                     text      rows, trimming, ids
+--   intents   params to keys                           prompts   the same, into the composer
+--   waits     what to wait for                         submission  how far a prompt has come
+--   catalog   what `describe` says                     seen      what is remembered
+--   params    the params of an intent                  text      rows, trimming, ids
 
 local classifier = require("classify")
 local catalog = require("catalog")
@@ -13,9 +14,11 @@ local submission = require("submission")
 
 local exports = { classify = classifier.classify }
 
-for name, intent in pairs(require("intents")) do
-  exports[name] = function(params)
-    return intent(params or {})
+for _, intents in ipairs({ require("intents"), require("prompts") }) do
+  for name, intent in pairs(intents) do
+    exports[name] = function(params)
+      return intent(params or {})
+    end
   end
 end
 

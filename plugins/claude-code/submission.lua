@@ -89,7 +89,7 @@ end
 local function tail_of(conversation)
   local from = #conversation
   for _ = 1, TAIL_ROWS do
-    local row = conversation:sub(1, from):match(".*()\n")
+    local row = conversation:sub(1, from):match("^.*()\n")
     if not row then
       return conversation
     end

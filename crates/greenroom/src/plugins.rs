@@ -21,6 +21,8 @@ const BUILTINS: &[Builtin] = &[
             file!("claude-code", "dialogs.lua"),
             file!("claude-code", "intents.lua"),
             file!("claude-code", "layout.lua"),
+            file!("claude-code", "params.lua"),
+            file!("claude-code", "prompts.lua"),
             file!("claude-code", "seen.lua"),
             file!("claude-code", "submission.lua"),
             file!("claude-code", "text.lua"),
