@@ -271,13 +271,17 @@ local function last_of(view)
   return text.starts(rows[first + 1] or "", "  ❯ ") and first or last
 end
 
--- What is left of a prompt that is taller than the screen is no answer. Where the prompt is not known any more, what
--- stands above an answer is taken for it.
+-- What is left of a prompt that is taller than the screen is no answer. Its middle may be folded, so its first row and
+-- its end are looked at. Where the prompt is not known any more, what stands above an answer is taken for it.
 local function is_prompt(block, is_last, prompt)
   if not block.prose then
     return false
+  elseif not prompt then
+    return not is_last
   end
-  return prompt and text.has(prompt, text.squeeze(table.concat(block.lines))) or not prompt and not is_last
+  local rest = text.trim_right(table.concat(block.lines, "\n"))
+  local ending = text.squeeze(rest:match("^.*\n(.*)$") or rest)
+  return text.has(prompt, text.squeeze(block.lines[1])) and prompt:sub(-#ending) == ending
 end
 
 local function texts_of(reader, prompt)

@@ -207,7 +207,11 @@ impl Door {
                 shows = Instant::now() + SHOWS_WITHIN;
             }
             // In vain, or at its end: it is looked at again all the same.
-            let next = if is_late { SHOWS_WITHIN } else { shows.saturating_duration_since(Instant::now()) };
+            let next = if is_late {
+                SHOWS_WITHIN
+            } else {
+                shows.saturating_duration_since(Instant::now())
+            };
             let _changed = tokio::time::timeout(next, changes.changed()).await;
             live.plugin.turn().await;
         };
