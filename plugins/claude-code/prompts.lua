@@ -45,7 +45,8 @@ end
 
 -- As typed text a prompt can be more than text: `!` in front runs a shell command at once, a backslash at the end
 -- makes Enter a newline, and behind an `@` Enter takes the file that a menu offers. A blank at that side keeps it a
--- prompt. A slash stays: commands may come through here.
+-- prompt. A slash stays: commands may come through here. But their menu offers the next best, `/logout` for `/logoutx`;
+-- a newline closes it, and Claude Code trims it.
 local function safe_prompt(prompt)
   if text.starts(prompt, "!") then
     prompt = " " .. prompt
@@ -53,6 +54,9 @@ local function safe_prompt(prompt)
   local last_line = prompt:match("^.*\n(.*)$") or prompt
   if prompt:sub(-1) == "\\" or text.has(last_line, "@") and not last_line:find("%s$") then
     prompt = prompt .. " "
+  end
+  if text.starts(prompt, "/") and not text.has(prompt, "\n") then
+    prompt = prompt .. "\n"
   end
   return prompt
 end
@@ -166,7 +170,7 @@ function prompts.slash_command(params)
   end
   seen.of_its_own, seen.attached, seen.typed = false, nil, false
   clear_composer(actions)
-  actions[#actions + 1] = action.bracketed_paste(command)
+  actions[#actions + 1] = action.bracketed_paste(safe_prompt(command))
   actions[#actions + 1] = action.key("enter")
   return { actions = actions }
 end

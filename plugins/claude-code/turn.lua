@@ -168,7 +168,7 @@ function Reader:open(block)
 end
 
 function Reader:bullet(head)
-  if text.starts(head, UNKNOWN[1]) and (self.done or self.unknown or self.command) then
+  if text.starts(head, UNKNOWN[1]) and (self.done or self.unknown or self.command or not self.begun) then
     -- A turn of its own, without an echo.
     self.blocks, self.notice, self.unknown = {}, nil, true
   elseif not text.starts(head, UNKNOWN[2]) then
@@ -305,7 +305,9 @@ function turn.read(view, taken_back, prompt)
   local rows, last = view.rows, last_of(view)
   local first = taken_back and last or start_of(rows, last)
   local command = first > 0 and (rows[first] or ""):find("^❯ /%w") ~= nil
-  local reader = setmetatable({ blocks = {}, done = false, command = command, whole = first > 0 or is_top(rows) }, Reader)
+  local begun = first > 0
+  local reader = { blocks = {}, done = false, begun = begun, command = command, whole = begun or is_top(rows) }
+  setmetatable(reader, Reader)
   for i = first + 1, last do
     reader:row(rows, i, last)
   end
@@ -316,12 +318,12 @@ function turn.read(view, taken_back, prompt)
   end
 
   local words, tools, said, cut = texts_of(reader, prompt)
-  local found = { done = reader.done or reader.unknown, progress = reader.progress, tools = tools, command = command, stopped = stopped }
+  local found = { progress = reader.progress, tools = tools, command = command, stopped = stopped }
   found.text = #words > 0 and table.concat(words, "\n\n") or nil
   found.cut = cut
   found.answered = #reader.blocks > 0
   -- A command of Claude Code's own is over once something stands under it.
-  found.done = found.done or command and reader.notice ~= nil and not found.answered and not found.progress
+  found.done = reader.done or reader.unknown or command and reader.notice ~= nil and not found.answered and not found.progress
 
   local ending = reader.blocks[#reader.blocks]
   if ending and text.starts(ending.head, "User declined") then

@@ -58,6 +58,8 @@ return function(check, host, here)
   end
   sends("nor is a blank added without need", idle.send_prompt({ prompt = "@a\nb" }),
     "mark_transcript:turn_start bracketed_paste:@a\nb key:enter", "prompt_submitted")
+  sends("no menu takes another command", idle.send_prompt({ prompt = "/logoutx" }),
+    "mark_transcript:turn_start bracketed_paste:/logoutx\n key:enter", "prompt_submitted")
   check("Enter is refused in a menu", (seeing().enter_refused({ screen = host.read(folder .. "/fixtures/file_menu.txt") }) or ""):find("menu_open"), "let")
   sends("steering begins no turn", seeing("thinking").steer({ prompt = "also this" }), "bracketed_paste:also this key:enter")
 
@@ -97,7 +99,7 @@ return function(check, host, here)
   for _, name in ipairs({ "usage", "usage_in_turn", "help", "status" }) do
     sends("a prompt leaves " .. name, seeing(name).send_prompt({ prompt = "next" }),
       "key:escape mark_transcript:turn_start bracketed_paste:next key:enter", "prompt_submitted")
-    sends("a command leaves " .. name, seeing(name).slash_command({ command = "cost" }), "key:escape bracketed_paste:/cost key:enter")
+    sends("a command leaves " .. name, seeing(name).slash_command({ command = "cost" }), "key:escape bracketed_paste:/cost\n key:enter")
     check("nothing is pasted before " .. name .. " is left",
       seeing().enter_refused({ screen = host.read(folder .. "/fixtures/" .. name .. ".txt") }), "was let")
   end
@@ -154,10 +156,10 @@ return function(check, host, here)
   sends("a key with a plus", idle.key({ key = "ctrl+c" }), "key:ctrl_c")
   sends("no name of a key", idle.key({ key = "yes" }), "text:yes")
   sends("one sign", idle.key({ key = "-" }), "text:-")
-  sends("a slash command", idle.slash_command({ command = "usage" }), "bracketed_paste:/usage key:enter")
-  sends("a slash command by name", idle.slash_command({ name = "/usage" }), "bracketed_paste:/usage key:enter")
+  sends("a slash command", idle.slash_command({ command = "usage" }), "bracketed_paste:/usage\n key:enter")
+  sends("a slash command by name", idle.slash_command({ name = "/usage" }), "bracketed_paste:/usage\n key:enter")
   sends("a slash command behind the welcome", idle.slash_command({ command = "usage", dismiss_welcome = true }),
-    "key:enter bracketed_paste:/usage key:enter")
+    "key:enter bracketed_paste:/usage\n key:enter")
   refuses("no slash command", function() idle.slash_command({}) end, "`command` is required")
   sends("a file", idle.attach_file({ path = "/tmp/a b.txt" }), "bracketed_paste:/tmp/a b.txt")
   local function seen_with(words, clock_ms, name)
