@@ -1,10 +1,12 @@
--- What a caller can have done: each function turns its params into a plan of actions.
+-- What a caller can have done: each function turns its params into a plan of actions. What is typed into the composer
+-- has its own file, `prompts.lua`.
 --
 -- How the real program takes keys was tried with Claude Code 2.1.197; README.md has the findings
 -- that these plans rest on.
 
-local seen = require("classify").seen
+local seen = require("seen")
 local text = require("text")
+local wanted = require("params").wanted
 local action = ptywright.action
 
 local intents = {}
@@ -18,14 +20,6 @@ local function number_keys(number)
     keys[2] = action.key("enter")
   end
   return { actions = keys }
-end
-
-local function wanted(params, name)
-  local value = params[name]
-  if value ~= nil and type(value) ~= "string" then
-    error("invalid_params: `" .. name .. "` must be a string", 0)
-  end
-  return value
 end
 
 -- A caller may name the dialog it decided on; another one has come up since if the ids differ.
@@ -44,20 +38,10 @@ local function check_dialog(params)
   end
 end
 
--- A dialog takes the Enter behind a prompt for its answer, most often a yes; another screen searches for it, or opens
--- an editor. One that is only for reading is left: the host sees to it that the composer is back before it types on.
-local function to_composer(actions)
-  if seen.asks and seen.for_reading then
-    actions[#actions + 1] = action.key("escape")
-  elseif seen.asks then
-    error("dialog_open: the state is `" .. seen.asks .. "`, nothing was typed; answer or leave it first", 0)
-  end
-  return actions
-end
-
 -- Until Claude Code has come to it a dialog is not answered again, nor told as open.
 local function answer(plan)
   if seen.dialog and seen.clock_ms then
+    seen.trusted_ms = seen.dialog.kind == "trust" and seen.clock_ms or nil
     seen.answered = { id = seen.dialog.id, screen = seen.screen, clock_ms = seen.clock_ms }
   end
   return plan
@@ -81,68 +65,6 @@ local function check_open(kind)
   if not seen.dialog or (kind and seen.dialog.kind ~= kind) then
     error("no_dialog: no " .. (kind and kind .. " " or "") .. "dialog is open, nothing was typed", 0)
   end
-end
-
-local function checked_prompt(params)
-  local prompt = wanted(params, "prompt")
-  if not prompt then
-    error("invalid_params: `prompt` is required", 0)
-  end
-  -- A control character would end the paste or press a key; tab and newline are text.
-  prompt = prompt:gsub("\r\n?", "\n"):gsub("[%z\1-\8\11-\31\127]", "")
-  return prompt
-end
-
--- As typed text a prompt can be more than text: `!` in front runs a shell command at once, and a
--- backslash at the end makes Enter a newline. A blank at that side keeps it a prompt. A slash stays:
--- commands may come through here.
-local function safe_prompt(prompt)
-  if text.starts(prompt, "!") then
-    prompt = " " .. prompt
-  end
-  if prompt:sub(-1) == "\\" then
-    prompt = prompt .. " "
-  end
-  return prompt
-end
-
--- Empties the composer, where a cancelled prompt may have come back. Each Ctrl+U takes a line or a
--- line break, and none of them does harm to an empty composer, as Escape or Ctrl+C would.
-local function clear_composer(actions)
-  if seen.composer ~= "text" and seen.composer ~= "pasted" then
-    return
-  end
-  actions[#actions + 1] = action.key("ctrl_e")
-  for _ = 1, 2 * math.max(1, seen.composer_rows or 1) do
-    actions[#actions + 1] = action.key("ctrl_u")
-  end
-end
-
-function intents.send_prompt(params)
-  local prompt = checked_prompt(params)
-  if text.trim(prompt) == "" then
-    return { actions = {}, last_intent = "" }
-  end
-  local actions = to_composer({})
-  clear_composer(actions)
-  seen.of_its_own = text.starts(text.trim(prompt), "/")
-  -- While the conversation stays like this the turn has not begun.
-  seen.submitted, seen.leaves = seen.conversation, seen.asks ~= nil
-  actions[#actions + 1] = action.mark_transcript("turn_start")
-  actions[#actions + 1] = action.bracketed_paste(safe_prompt(prompt))
-  actions[#actions + 1] = action.key("enter")
-  return { actions = actions, last_intent = "prompt_submitted" }
-end
-
-function intents.steer(params)
-  local prompt = checked_prompt(params)
-  if text.trim(prompt) == "" then
-    error("invalid_params: `prompt` is empty", 0)
-  end
-  local actions = to_composer({})
-  actions[#actions + 1] = action.bracketed_paste(safe_prompt(prompt))
-  actions[#actions + 1] = action.key("enter")
-  return { actions = actions }
 end
 
 -- The number of the option that says yes, unless it is the one Enter would take anyway.
@@ -295,7 +217,13 @@ function intents.cancel()
   return { actions = { action.key("escape") }, last_intent = "cancelling" }
 end
 
+-- Where nothing works Escape twice opens Rewind, which takes all further keys.
+local AT_REST = { completed_turn = true, waiting_for_user_input = true, ready = true, error = true }
+
 function intents.force_cancel()
+  if AT_REST[seen.state] and seen.composer ~= "absent" then
+    return { actions = {}, last_intent = "cancelling" }
+  end
   return { actions = { action.key("escape"), action.key("escape") }, last_intent = "cancelling" }
 end
 
@@ -331,6 +259,7 @@ function intents.key(params)
   if #name > 1 and KEYS[plain] then
     return { actions = { action.key(plain) } }
   end
+  seen.typed = true
   return { actions = { action.text(name) } }
 end
 
@@ -348,42 +277,6 @@ end
 
 function intents.model_effort_right()
   return { actions = { action.key("right") } }
-end
-
-function intents.slash_command(params)
-  local command = wanted(params, "command") or wanted(params, "name")
-  command = command and text.trim(command)
-  if not command or command == "" or command == "/" then
-    error("invalid_params: `command` is required, such as `usage`", 0)
-  end
-  if command:find("[\r\n]") then
-    error("invalid_params: `command` must be one line", 0)
-  end
-  if not text.starts(command, "/") then
-    command = "/" .. command
-  end
-  local actions = to_composer({})
-  if params.dismiss_welcome == true then
-    actions[#actions + 1] = action.key("enter")
-  end
-  seen.of_its_own = false
-  clear_composer(actions)
-  actions[#actions + 1] = action.bracketed_paste(command)
-  actions[#actions + 1] = action.key("enter")
-  return { actions = actions }
-end
-
-function intents.attach_file(params)
-  local path = wanted(params, "path")
-  if not path or text.trim(path) == "" then
-    error("invalid_params: `path` is required", 0)
-  end
-  if path:find("%c") then
-    error("invalid_params: `path` must be one line without control characters", 0)
-  end
-  local actions = to_composer({})
-  actions[#actions + 1] = action.bracketed_paste(path)
-  return { actions = actions }
 end
 
 return intents

@@ -20,22 +20,22 @@ local RULE = [[─{8,}[^\n]*]]
 local FOOTER_ROW = [[\n[^\S\n]*[^e\s·][^·\n]*(?:·[^\S\n]*(?:[^e\s·][^·\n]*)?)*]]
 local FOOTER = [[(?:]] .. FOOTER_ROW .. [[)*\s*\z]]
 
-local EMPTY = [[❯[^\S\n]*(?:Try "[^\n]*|Press up to edit queued messages)?[^\S\n]*\n]]
-
--- The composer with nothing in it, or with anything.
-local EMPTY_COMPOSER = RULE .. [[\n]] .. EMPTY .. RULE .. FOOTER
+-- The composer, whatever is in it.
 local COMPOSER = RULE .. [[\n[❯!][^\n]*\n(?:(?:[^─\n][^\n]*)?\n)*]] .. RULE .. FOOTER
 
 -- One that is taller than the screen, as much of it as there is to be seen.
 local TALL_COMPOSER = [[\A(?:[❯!][^\n]*\n(?:(?:  [^\n]*)?\n)*|(?:(?:  [^\n]*)?\n)+)]] .. RULE .. FOOTER
 
+local EMPTY = [[❯[^\S\n]*(?:Try "[^\n]*|Press up to edit queued messages)?[^\S\n]*\n]]
+
 -- An empty one, and above it nothing, or only the end of something that is taller than the screen.
 local LONE_COMPOSER = [[\A(?:(?:(?:[ ][^\n]*)?\n)*]] .. RULE .. [[\n)?]] .. EMPTY .. RULE .. FOOTER
 
 -- A turn ended: how long it took, or what stopped it. Behind that only notices and indented rows.
-local ENDED = [[(?:✻ [^\n]* for \d[^\n]*|[^\n]*⎿\s+(?:Interr[a-z]* ?· |User rejected|Credit balance|Not logged in)[^\n]*|[●⏺]\s+User declined[^\n]*|❯ /\w[^\n]*(?:\n\s+⎿[^\n]*)?)\n(?:(?:[●⏺ ][^\n]*)?\n)*]]
+local ENDED = [[(?:✻ [^\n]* for \d[^\n]*|[^\n]*⎿\s+(?:Interr[a-z]* ?· |User rejected|Credit balance|Not logged in)[^\n]*|[●⏺]\s+(?:User declined|Unknown command: /)[^\n]*|❯ /\w[^\n]*(?:\n\s+⎿[^\n]*)?)\n(?:(?:[●⏺ ][^\n]*)?\n)*]]
 
-local TURN_ENDED = "(?m)^" .. ENDED .. EMPTY_COMPOSER
+-- Text in the composer does not matter: a file may wait there for the next prompt, and a prompt that came back is over.
+local TURN_ENDED = "(?m)^" .. ENDED .. COMPOSER
 -- The same without a frame, as older ones drew it.
 local BARE_TURN_ENDED = "(?m)^" .. ENDED .. [[\s*[❯>]\s*\z]]
 
@@ -68,49 +68,35 @@ local function stable(params)
   return matcher.screen_stable(type(ms) == "number" and ms or STABLE_MS)
 end
 
+-- One of these on a screen that is still; a program that has ended says so in its state, whatever it shows.
+local function at_rest(params, ...)
+  local shown = {}
+  for i, pattern in ipairs({ ... }) do
+    shown[i] = matcher.screen_regex(pattern)
+  end
+  local still = matcher.all({ #shown == 1 and shown[1] or matcher.any(shown), stable(params) })
+  return matcher.any({ still, matcher.process_exited() })
+end
+
 -- The composer is there and nothing works, whatever came before.
 function waits.wait_ready_matcher(params)
-  local composer = { matcher.screen_regex("(?m)^" .. COMPOSER), matcher.screen_regex(TALL_COMPOSER) }
-  return matcher.all({ matcher.any(composer), stable(params) })
+  return at_rest(params, "(?m)^" .. COMPOSER, TALL_COMPOSER)
 end
 
 -- Something is to be decided.
 function waits.wait_dialog_matcher(params)
-  return matcher.all({ matcher.any({ matcher.screen_regex(DIALOG), matcher.screen_regex(DIALOG_FOOT) }), stable(params) })
+  return at_rest(params, DIALOG, DIALOG_FOOT)
 end
 
 -- The end of a turn, or something to decide, or a screen of Claude Code's own.
 function waits.wait_turn_matcher(params)
-  return matcher.all({
-    matcher.any({
-      matcher.screen_regex(TURN_ENDED),
-      matcher.screen_regex(DIALOG),
-      matcher.screen_regex(DIALOG_FOOT),
-      matcher.screen_regex(LOCAL_UI),
-      matcher.screen_regex(TITLED),
-      matcher.screen_regex(INDENTED),
-      matcher.screen_regex(OVERLAY),
-      matcher.screen_regex(EDITOR),
-      matcher.screen_regex(BARE_TURN_ENDED),
-      matcher.screen_regex(LONE_COMPOSER),
-      matcher.screen_regex([[(?m)^ *Unable to connect to Anthropic services]]),
-    }),
-    stable(params),
-  })
+  return at_rest(params, TURN_ENDED, DIALOG, DIALOG_FOOT, LOCAL_UI, TITLED, INDENTED, OVERLAY, EDITOR, BARE_TURN_ENDED,
+    LONE_COMPOSER, [[(?m)^ *Unable to connect to Anthropic services]])
 end
 
 -- After a cancel: the composer at rest, with or without the prompt that came back into it.
 function waits.wait_cancel_settled_matcher(params)
-  return matcher.all({
-    matcher.any({
-      matcher.screen_regex("(?m)^" .. COMPOSER),
-      matcher.screen_regex(TALL_COMPOSER),
-      matcher.screen_regex(DIALOG),
-      matcher.screen_regex(DIALOG_FOOT),
-      matcher.screen_regex([[(?m)^\s*[❯>]\s*\z]]),
-    }),
-    stable(params),
-  })
+  return at_rest(params, "(?m)^" .. COMPOSER, TALL_COMPOSER, DIALOG, DIALOG_FOOT, [[(?m)^\s*[❯>]\s*\z]])
 end
 
 return waits
