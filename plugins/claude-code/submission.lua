@@ -24,8 +24,19 @@ local MENU = { "+ ", "* ", "◇ " }
 
 -- The words for how long a turn took are picked anew when Claude Code draws them again.
 local function conversation_of(view)
-  local rows = table.concat(view.rows, "\n", 1, math.max(0, math.min(view.above, #view.rows)))
-  return text.trim_right((rows:gsub("✻ [^\n]- for (%d)", "✻ for %1")))
+  if view.conversation then
+    return view.conversation
+  end
+  local rows, last = {}, math.max(0, math.min(view.above, #view.rows))
+  while last > 0 and view.rows[last] == "" do
+    last = last - 1
+  end
+  for i = 1, last do
+    local row = view.rows[i]
+    rows[i] = text.starts(row, "✻ ") and row:gsub("^✻ .- for (%d)", "✻ for %1") or row
+  end
+  view.conversation = table.concat(rows, "\n")
+  return view.conversation
 end
 
 -- Remembers what is on the screen, before anything is made of it.
