@@ -146,6 +146,8 @@ function prompts.steer(params)
   local holds = holds_files()
   local files = holds and seen.attached or {}
   seen.attached, seen.typed, seen.ended = nil, false, nil
+  -- Where nothing works it begins a turn, and the end that can be seen is that of the one before.
+  seen.submitted = seen.conversation
   seen.aside = text.squeeze(table.concat(files) .. prompt)
   actions[#actions + 1] = action.bracketed_paste(behind_files(files, prompt))
   actions[#actions + 1] = action.key("enter")
