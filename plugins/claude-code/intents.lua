@@ -253,6 +253,8 @@ function intents.key(params)
   if not name or name == "" then
     error("invalid_params: `key` is required", 0)
   end
+  -- It may take away what was to be seen.
+  seen.due = nil
   local plain = name:lower():gsub("[%-%+]", "_")
   plain = ALIASES[plain] or plain
   -- A single sign such as `-` or `y` is typed, whatever it would be called.

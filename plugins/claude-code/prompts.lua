@@ -73,20 +73,17 @@ local function clear_composer(actions)
   end
 end
 
--- How long it may take until a path that was pasted is to be seen.
-local ATTACHED_MS = 1000
-
 -- Whether the composer holds what `attach_file` put there, and whether nothing else. An image is shown by its number.
 local function holds_files()
   local attached = seen.attached
   if not attached then
     return false, false
   end
-  local rest = text.squeeze(seen.composer_text)
-  local since = attached.clock_ms and seen.clock_ms and seen.clock_ms - attached.clock_ms
-  if rest == attached.before and since and since < ATTACHED_MS then
+  -- What was pasted just now is not all to be seen yet.
+  if submission.is_due(seen.clock_ms) then
     return true, attached.alone
   end
+  local rest = text.squeeze(seen.composer_text)
   for _, path in ipairs(attached) do
     local first, last = rest:find(text.squeeze(path), 1, true)
     if not first then
@@ -100,8 +97,15 @@ local function holds_files()
   return true, rest == ""
 end
 
--- Empties the composer but for files that wait there for this prompt, and gives those. Each has a paste of its own: an
--- image is taken for one only then.
+-- An image is taken for one only if its path is all of a paste; others have a blank before them.
+local IMAGES = { png = true, jpg = true, jpeg = true, gif = true, webp = true }
+
+local function file_pasted(path, is_first)
+  local is_image = IMAGES[(path:match("%.(%w+)$") or ""):lower()]
+  return action.bracketed_paste((is_first or is_image) and path or " " .. path)
+end
+
+-- Empties the composer but for files that wait there for this prompt, and gives those.
 local function keep_files(actions)
   local holds, alone = holds_files()
   local files = holds and seen.attached or {}
@@ -111,10 +115,7 @@ local function keep_files(actions)
   end
   clear_composer(actions)
   for i, path in ipairs(files) do
-    if i > 1 then
-      actions[#actions + 1] = action.bracketed_paste(" ")
-    end
-    actions[#actions + 1] = action.bracketed_paste(path)
+    actions[#actions + 1] = file_pasted(path, i == 1)
   end
   return files
 end
@@ -130,6 +131,7 @@ function prompts.send_prompt(params)
   end
   local actions = to_composer({})
   local files = keep_files(actions)
+  seen.coming = nil
   submission.begins(table.concat(files) .. prompt)
   actions[#actions + 1] = action.mark_transcript("turn_start")
   actions[#actions + 1] = action.bracketed_paste(behind_files(files, prompt))
@@ -146,6 +148,8 @@ function prompts.steer(params)
   local holds = holds_files()
   local files = holds and seen.attached or {}
   seen.attached, seen.typed, seen.ended = nil, false, nil
+  -- Where nothing works it begins a turn, and the end that can be seen is that of the one before.
+  seen.submitted = seen.conversation
   seen.aside = text.squeeze(table.concat(files) .. prompt)
   actions[#actions + 1] = action.bracketed_paste(behind_files(files, prompt))
   actions[#actions + 1] = action.key("enter")
@@ -194,12 +198,10 @@ function prompts.attach_file(params)
     end
   end
   attached[#attached + 1] = path
-  attached.before, attached.alone, attached.clock_ms = text.squeeze(seen.composer_text), alone, seen.clock_ms
+  attached.alone = alone
+  submission.expects(path)
   seen.attached, seen.aside = attached, text.squeeze(table.concat(attached))
-  if holds then
-    actions[#actions + 1] = action.bracketed_paste(" ")
-  end
-  actions[#actions + 1] = action.bracketed_paste(path)
+  actions[#actions + 1] = file_pasted(path, not holds)
   return { actions = actions }
 end
 

@@ -7,7 +7,8 @@
 --   of the last prompt   prompt (without blanks), before (the conversation it was sent into), submitted (the same, until
 --                        the turn has begun), leaves (that conversation is not to be seen yet), of_its_own (a command of
 --                        Claude Code's own), ended (the conversation in which its turn was over)
---   of the composer      attached (paths that wait there for the next prompt), aside (text without blanks that goes into a
---                        turn that works), typed (by `key`), since_ms (when it first took keys)
+--   of the composer      attached (paths that wait there for the next prompt), coming (the last of them, until it is
+--                        pasted), due (the same, until it is drawn), aside (text without blanks that goes into a turn
+--                        that works), typed (by `key`), since_ms (when it first took keys)
 
 return { composer = "absent", composer_text = "" }

@@ -16,6 +16,9 @@ local BELIEVED_MS = 5000
 -- Claude Code loses keys for about 0.3 s from when its first composer is drawn.
 local TAKES_KEYS_MS = 450
 
+-- How long it may take until a path that was pasted is to be seen.
+local DUE_MS = 1000
+
 -- So many rows tell where a conversation ends; what is above may be drawn otherwise the next time.
 local TAIL_ROWS = 4
 
@@ -27,8 +30,19 @@ local MENU = { "+ ", "* ", "◇ " }
 
 -- The words for how long a turn took are picked anew when Claude Code draws them again.
 local function conversation_of(view)
-  local rows = table.concat(view.rows, "\n", 1, math.max(0, math.min(view.above, #view.rows)))
-  return text.trim_right((rows:gsub("✻ [^\n]- for (%d)", "✻ for %1")))
+  if view.conversation then
+    return view.conversation
+  end
+  local rows, last = {}, math.max(0, math.min(view.above, #view.rows))
+  while last > 0 and view.rows[last] == "" do
+    last = last - 1
+  end
+  for i = 1, last do
+    local row = view.rows[i]
+    rows[i] = text.starts(row, "✻ ") and row:gsub("^✻ .- for (%d)", "✻ for %1") or row
+  end
+  view.conversation = table.concat(rows, "\n")
+  return view.conversation
 end
 
 -- Whether the conversation is another one than when a prompt was sent. Above a composer that fills the screen nobody
@@ -73,13 +87,32 @@ function submission.sees(view, dialog, input)
   end
 end
 
-function submission.takes_keys(input)
+-- A path is to be pasted, and nothing on top of it before it is to be seen.
+function submission.expects(path)
+  seen.coming = text.squeeze(path)
+end
+
+-- Whether it may still be on its way.
+function submission.is_due(now)
+  return seen.due ~= nil and now ~= nil and now - seen.due.clock_ms < DUE_MS
+end
+
+local function is_drawn(view)
+  local held = text.squeeze(view.composer.text)
+  return text.has(held, seen.due.path) or held:find("%[Image#%d+%]$") ~= nil
+end
+
+function submission.takes_keys(view, input)
   local now = input.clock_ms
   if not now then
     return true
   end
   seen.since_ms = seen.since_ms or now
-  return math.max(now - seen.since_ms, input.stable_ms or 0) >= TAKES_KEYS_MS
+  if math.max(now - seen.since_ms, input.stable_ms or 0) < TAKES_KEYS_MS or submission.is_due(now) and not is_drawn(view) then
+    return false
+  end
+  seen.due, seen.coming = seen.coming and { path = seen.coming, clock_ms = now }, nil
+  return true
 end
 
 -- A prompt is about to be typed. While the conversation stays like this its turn has not begun.

@@ -14,6 +14,8 @@ local turn = {}
 local PROMPTS = { "❯ ", "! " }
 local BULLETS = { "● ", "⏺ " }
 local RESULT = "  ⎿"
+-- Most rows begin with one, and none of those is looked at for a glyph in the first column.
+local BLANK = (" "):byte()
 -- What an unknown command leaves instead of an echo.
 local UNKNOWN = { "Unknown command: /", "Args from unknown skill: " }
 -- What the composer says while prompts wait above it.
@@ -101,7 +103,7 @@ end
 
 local function start_of(rows, last)
   for i = last, 1, -1 do
-    if rows[i] == "❯" or text.glyph(rows[i], PROMPTS) then
+    if rows[i]:byte() ~= BLANK and (rows[i] == "❯" or text.glyph(rows[i], PROMPTS)) then
       return i
     end
   end
@@ -147,8 +149,8 @@ end
 
 -- A row that looks like prose and is a tool: its bullet blinks, or many calls are folded into it.
 local function unmarked_tool(rows, i, last)
-  local head = rows[i]:match("^  (%S.*)$")
-  if not head or i > 1 and rows[i - 1] ~= "" then
+  local head = (i == 1 or rows[i - 1] == "") and rows[i]:match("^  (%S.*)$")
+  if not head then
     return nil
   end
   local folded = head:match("^(.-)%s*%(ctrl%+o to expand%)$")
@@ -215,6 +217,22 @@ function Reader:prose(rows, i, last)
   end
 end
 
+-- A row in the first column.
+function Reader:own(row)
+  local _, head = text.glyph(row, BULLETS)
+  local progress = not head and not completion_of(row) and spinner_of(row)
+  if head then
+    self:bullet(head)
+  elseif progress then
+    self.progress, self.done = progress, false
+  elseif completion_of(row) then
+    self.done, self.progress = true, nil
+  elseif self.block and not self.block.result and not self.progress then
+    self.block.lines[#self.block.lines + 1] = row
+    self.stop = nil
+  end
+end
+
 function Reader:row(rows, i, last)
   local row = rows[i]
   if row == "" then
@@ -223,22 +241,15 @@ function Reader:row(rows, i, last)
     end
     return
   end
-  local _, head = text.glyph(row, BULLETS)
-  if completion_of(row) then
-    self.done, self.progress = true, nil
+  if row:byte() ~= BLANK then
+    self:own(row)
     return
   end
-  local progress, words = spinner_of(row), result_of(row)
-  if progress then
-    self.progress, self.done = progress, false
-  elseif head then
-    self:bullet(head)
-  elseif words then
-    if not self.progress then
-      self:result(row, words)
-    end
-  else
+  local words = result_of(row)
+  if not words then
     self:prose(rows, i, last)
+  elseif not self.progress then
+    self:result(row, words)
   end
 end
 

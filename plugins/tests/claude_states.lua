@@ -90,6 +90,11 @@ return function(check, host, here)
   working.send_prompt({ prompt = "think about it" })
   out = look("cancelled_prompt_returned", { clock_ms = 12000, last_intent = "cancelling", stable_ms = 300 })
   check("no text of the turn before", out.state == "waiting_for_user_input" and not out.metadata.turn, "has a text")
+  -- Steering where nothing works begins a turn, too.
+  look("completed", { clock_ms = 12500 })
+  working.steer({ prompt = "more" })
+  out = look("completed", { clock_ms = 12600, last_intent = "prompt_submitted", stable_ms = 300 })
+  check("a turn that was steered into being", out.state == "thinking", out.evidence)
   -- A prompt taller than the screen is no answer.
   look("completed", { clock_ms = 13000 })
   working.send_prompt({ prompt = "Why does it say\n❯ 1. Yes\n  2. No\n\nEsc to cancel · Tab to amend" })
