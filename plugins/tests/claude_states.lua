@@ -102,7 +102,7 @@ return function(check, host, here)
 
   -- On a small screen a turn may end with all of it off the screen.
   exports = host.load(folder)
-  local lone = "  the end of an answer\n\n" .. ("─"):rep(40) .. "\n❯\n" .. ("─"):rep(40) .. "\n  ? for shortcuts"
+  local lone = ("─"):rep(40) .. "\n❯\n" .. ("─"):rep(40) .. "\n  ? for shortcuts"
   state("a turn of which nothing is to be seen", lone, { last_intent = "prompt_submitted", stable_ms = 300 }, "thinking")
   state("and that is over", lone, { last_intent = "prompt_submitted", stable_ms = 1000 }, "completed_turn")
   exports = host.load(folder)
