@@ -24,7 +24,7 @@ local INTENTS = {
     dialog_id = DIALOG_ID,
   })),
   entry("cancel", "Presses Escape; the state is cancelling until the screen settles", NOTHING),
-  entry("force_cancel", "Presses Escape twice, for a tool that already runs", NOTHING),
+  entry("force_cancel", "Presses Escape twice, for a tool that already runs; nothing where nothing works", NOTHING),
   entry("steer", "Sends a prompt into a running turn", PROMPT),
   entry("key", "Presses a named key, or types what is not a name", object({ key = { type = "string" } }, { "key" })),
   entry("approve_trust", "Trusts the folder", ON_DIALOG),
@@ -38,7 +38,7 @@ local INTENTS = {
     name = { type = "string", description = "the same as command" },
     dismiss_welcome = { type = "boolean" },
   })),
-  entry("attach_file", "Pastes a path into the composer without Enter", object({ path = { type = "string" } }, { "path" })),
+  entry("attach_file", "Pastes a path into the composer without Enter; it goes with the next prompt", object({ path = { type = "string" } }, { "path" })),
 }
 
 local WAITS = {
@@ -65,7 +65,7 @@ local STATES = {
   { name = "thinking", description = "Claude works", working = true },
   { name = "cancelling", description = "A cancel was sent and the screen has not settled" },
   { name = "completed_turn", description = "The turn is over" },
-  { name = "error", description = "The turn ended with an error of the service" },
+  { name = "error", description = "The turn ended with an error of the service, or Claude Code has ended" },
 }
 
 return { intents = INTENTS, wait_matchers = WAITS, states = STATES }

@@ -7,19 +7,17 @@ local text = require("text")
 local layout = require("layout")
 local dialogs = require("dialogs")
 local turns = require("turn")
-
--- The dialog of the last screen, for the intents that answer it. Each adapter has its own Lua, so
--- this is never somebody else's dialog.
--- `answered` is the dialog that an intent answered, with the screen it was on; `of_its_own` whether the last
--- prompt was a command of Claude Code's own, where that is known.
-local seen = { dialog = nil, asks = nil, composer = "absent", conversation = nil, submitted = nil, answered = nil, of_its_own = nil }
-
--- A turn that ended looks the same after as before, if the next one went by between two looks.
--- Behind so long a quiet the screen is believed as it is.
-local BELIEVED_MS = 5000
+local submission = require("submission")
+local seen = require("seen")
 
 -- A dialog that was answered is still shown until Claude Code comes to it. If it is for so long, the key was lost.
 local ANSWERED_MS = 3000
+
+-- Where nothing of a turn is to be seen, a composer is idle for so long before it is believed.
+local UNSEEN_MS = 1000
+
+-- A screen that asks nothing may be one that is being drawn, or taken away. If it is still for so long, it is not.
+local DRAWN_MS = 300
 
 local DIALOG_STATES = {
   login = { "waiting_for_login", 0.86, "login / sign-in dialog detected" },
@@ -28,12 +26,14 @@ local DIALOG_STATES = {
   enter_plan = { "waiting_for_enter_plan_mode", 0.82, "enter plan mode dialog detected" },
   plan = { "waiting_for_plan_approval", 0.8, "plan approval text detected" },
   permission = { "waiting_for_permission", 0.84, "permission or approval prompt text detected" },
+  -- A dialog whose head is not to be seen: that somebody asks is all that is sure.
+  headless = { "waiting_for_permission", 0.72, "permission or approval prompt text detected" },
   suppressed = { "waiting_for_permission", 0.72, "suppressed permission dialog detected" },
   question = { "waiting_for_user_input", 0.82, "question dialog detected" },
 }
 
 -- The dialogs that come up in the middle of a turn.
-local IN_TURN = { permission = true, suppressed = true, plan = true, enter_plan = true, question = true }
+local IN_TURN = { permission = true, headless = true, suppressed = true, plan = true, enter_plan = true, question = true }
 
 local MODES = {
   { "bypass permissions on", "bypass" },
@@ -189,10 +189,14 @@ function Answer:add(metadata)
 end
 
 local function show_turn(answer, turn, input, ended)
-  local shown = {}
+  local shown = { cut = turn.text and turn.cut }
   if ended then
     shown.text = turn.text
     shown.stopped = turn.stopped
+    -- What has no result when a turn is over will get none.
+    for _, tool in ipairs(turn.tools) do
+      tool.result, tool.running = not tool.running and tool.result or nil, nil
+    end
   else
     shown.partial_text = turn.text
     shown.progress = turn.progress
@@ -225,41 +229,13 @@ local function of_dialog(answer, dialog, input, stable)
   return answer:as(table.unpack(DIALOG_STATES[dialog.kind]))
 end
 
-local function conversation_of(view)
-  return table.concat(view.rows, "\n", 1, math.max(0, math.min(view.above, #view.rows)))
-end
-
--- Whether the conversation still is what it was when a prompt was sent: then the end of a turn that
--- can be seen is the end of the one before.
-local function not_begun(view, active, input)
-  if not seen.submitted then
-    return false
-  end
-  local quiet = (input.stable_ms or 0) >= BELIEVED_MS
-  if active or quiet or not view.composer or seen.submitted ~= conversation_of(view) then
-    seen.submitted = nil
-    return false
-  end
-  return true
-end
-
--- How far a prompt has come: "sent" once the conversation moves, "unsent" while the composer holds
--- it, "pending" while neither is to be seen.
-local function submission(input)
-  local view = layout.read(input.screen or "")
-  local turn = turns.read(view.rows, view.above)
-  if is_active(view, turn) or seen.submitted == nil or seen.submitted ~= conversation_of(view) then
-    return "sent"
-  end
-  local holds = view.composer and view.composer.state
-  return (holds == "text" or holds == "pasted") and "unsent" or "pending"
-end
-
 -- The composer is there and nothing works: a turn ended, or none was begun.
 local function of_composer(answer, view, turn, input, stable, begun)
   local submitted = input.last_intent == "prompt_submitted"
-  if submitted and view.composer.state ~= "empty" then
+  if view.composer.state ~= "empty" and submitted then
     answer:add({ composer = view.composer.state })
+  end
+  if submitted and submission.is_unsent(view) then
     if input.stable_ms ~= nil and not stable then
       -- Claude Code takes up to a tenth of a second to act on Enter.
       return answer:as("thinking", 0.6, "turn in flight; no accepted completion marker on screen")
@@ -274,20 +250,37 @@ local function of_composer(answer, view, turn, input, stable, begun)
   if not begun then
     return answer:as("thinking", 0.6, "turn in flight; no accepted completion marker on screen")
   end
-  local ended = turn.done or turn.stopped
   -- With the duration of turns switched off an answer and a quiet, idle screen are all there is; of some commands
   -- of Claude Code's own not even an answer.
-  if not ended and not (stable and (turn.answered or turn.command) and is_idle(view)) then
+  local threshold = input.completed_turn_stable_ms or 300
+  local calm = stable or input.stable_ms == nil and submission.quiet_ms(input) >= threshold
+  -- On a small screen the end of a turn may push all there is to tell it by off its top.
+  local unseen = not turn.begun and not is_welcome(view) and is_idle(view) and submission.quiet_ms(input) >= UNSEEN_MS
+  local ended = turn.done or turn.stopped or submission.has_ended(view) or unseen
+    or calm and (turn.answered or turn.command) and is_idle(view)
+  if not ended then
     show_turn(answer, turn, input, false)
     answer:maybe("completed_turn", 0.3)
     return answer:as("thinking", 0.6, "turn in flight; no accepted completion marker on screen")
   end
+  submission.remember_end(view)
   show_turn(answer, turn, input, true)
   if stable then
     return answer:as("completed_turn", 0.78, "stable input prompt after prompt submission")
   end
   answer:maybe("thinking", 0.3)
   return answer:as("completed_turn", 0.7, "completion marker plus input prompt visible without active work")
+end
+
+-- The program is gone, whatever its last screen looks like.
+local function of_end(answer, view, input)
+  local how = input.exit_code and "with exit code " .. input.exit_code or input.signal and "by signal " .. input.signal
+  local message = "Claude Code has ended" .. (how and " " .. how or "")
+  if not view.composer and not view.framed and #view.rows > 0 then
+    message = message .. ": " .. text.trim(view.rows[#view.rows])
+  end
+  answer:add({ error = { kind = "unknown", message = message }, ended = { exit_code = input.exit_code, signal = input.signal } })
+  return answer:as("error", 0.9, "process has ended")
 end
 
 local function blank(answer, last_intent)
@@ -334,17 +327,41 @@ end
 local function asks(input)
   local view = layout.read(input.screen or "")
   local editor = is_editor(view)
-  local state = asks_for(editor, not editor and dialogs.read(view) or nil)
-  if seen.leaves and not state and view.composer then
-    seen.submitted, seen.leaves = conversation_of(view), false
+  local dialog = not editor and dialogs.read(view) or nil
+  local state = asks_for(editor, dialog)
+  if not state and view.composer then
+    submission.meets(view)
   end
-  return state
+  return state, dialog, view
+end
+
+-- Whether there is something to type into: `true`, `false` while it is still to come, or why not. A folder that was
+-- just trusted shows its dialog for a moment.
+local function may_type(input)
+  local state, dialog, view = asks(input)
+  local answered = is_answered(dialog, input)
+  if input.process_exited or not state and dialog then
+    return true
+  end
+  if state then
+    local drawn = dialog and dialog.id or (input.stable_ms or DRAWN_MS) >= DRAWN_MS
+    if not drawn or answered and dialog.kind == "trust" then
+      return false
+    end
+    submission.forget()
+    return "dialog_open: the state is `" .. state .. "`, nothing was typed; answer or leave it first"
+  end
+  return view.composer ~= nil and submission.takes_keys(view, input)
 end
 
 local function decide(answer, view, input)
+  if input.process_exited then
+    seen.dialog, seen.asks, seen.answered = nil, nil, nil
+    return of_end(answer, view, input)
+  end
   local threshold = input.completed_turn_stable_ms or 300
   local stable = input.stable_ms ~= nil and input.stable_ms >= threshold
-  seen.dialog, seen.asks, seen.for_reading = nil, nil, false
+  seen.dialog, seen.asks, seen.for_reading, seen.unsure = nil, nil, false, false
   if #view.rows == 0 then
     seen.answered = nil
     return blank(answer, input.last_intent)
@@ -354,13 +371,15 @@ local function decide(answer, view, input)
   if dialog then
     dialog.overlay = view.overlay
   end
-  local turn = turns.read(view.rows, view.above)
+  local turn = turns.read(view, submission.is_taken_back(view, input), seen.prompt)
   local active = not dialog and not editor and is_active(view, turn)
   local answered = is_answered(dialog, input)
   seen.dialog = dialog and dialog.id and not answered and dialog or nil
   seen.asks = asks_for(editor, dialog)
   seen.for_reading = dialog and dialog.for_reading or false
-  local begun = not not_begun(view, active, input)
+  seen.unsure = dialog and dialog.unsure or false
+  local begun = not submission.not_begun(view, active, input)
+  submission.sees(view, dialog, input)
 
   if input.last_intent == "cancelling" then
     local settled = stable or (input.stable_ms == nil and (dialog ~= nil or view.composer ~= nil and not active))
@@ -386,7 +405,7 @@ local function decide(answer, view, input)
     return answer:as("thinking", 0.76, "active work indicator detected")
   end
   local failure = view.composer and turn.error or connection_error(view)
-  local unsent = view.composer and view.composer.state ~= "empty" and input.last_intent == "prompt_submitted"
+  local unsent = view.composer and input.last_intent == "prompt_submitted" and submission.is_unsent(view)
   if failure and begun and not unsent then
     answer:add({ error = failure })
     return answer:as("error", 0.72, "visible error banner detected")
@@ -406,15 +425,12 @@ end
 
 local function classify(input)
   local view = layout.read(input.screen or "")
-  seen.dialog = nil
-  seen.composer = view.composer and view.composer.state or "absent"
-  seen.screen, seen.clock_ms = input.screen, input.clock_ms
-  seen.conversation = view.composer and conversation_of(view) or nil
-  seen.composer_rows = view.composer and view.composer.bottom - view.composer.top - 1 or 0
+  submission.look(view, input)
   local answer = setmetatable({
     out = { sequence = input.sequence, candidates = {}, metadata = {} },
   }, Answer)
   local out = decide(answer, view, input)
+  seen.state = out.state
   out.metadata.status = status_of(view)
   if next(out.metadata) == nil then
     out.metadata = nil
@@ -422,4 +438,11 @@ local function classify(input)
   return out
 end
 
-return { classify = classify, submission = submission, asks = asks, seen = seen }
+-- How far a prompt has come: "sent" once the conversation moves, "unsent" while the composer holds
+-- it, "pending" while neither is to be seen.
+local function submission_state(input)
+  local view = layout.read(input.screen or "")
+  return submission.state(view, input, is_active(view, turns.read(view)))
+end
+
+return { classify = classify, submission_state = submission_state, asks = asks, may_type = may_type }

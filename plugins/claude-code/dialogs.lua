@@ -6,202 +6,12 @@
 -- Not here: which state a dialog makes (`classify.lua`), what to press (`intents.lua`).
 
 local text = require("text")
+local numbered = require("options")
+
+local rows = require("rows")
+local permission = require("permission")
 
 local dialogs = {}
-
-local SELECTOR = "❯"
-local DASHES = ("╌"):rep(8)
-
--- The titles of permission dialogs and the tool that asks. Others name themselves.
-local TOOLS = {
-  ["Bash command"] = "Bash",
-  ["Create file"] = "Write",
-  ["Overwrite file"] = "Write",
-  ["Edit file"] = "Edit",
-  ["Edit notebook"] = "NotebookEdit",
-  ["Read file"] = "Read",
-  ["Fetch"] = "WebFetch",
-  ["Web Search"] = "WebSearch",
-}
-
--- The question alone, for a dialog whose title scrolled off.
-local QUESTIONS = {
-  { "^Do you want to create (.+)%?$", "Write" },
-  { "^Do you want to overwrite (.+)%?$", "Write" },
-  { "^Do you want to make this edit to (.+)%?$", "Edit" },
-  { "^Do you want to allow Claude to fetch", "WebFetch" },
-}
-
-local function is_blank_or_dashes(row)
-  return row == "" or text.starts(row, DASHES)
-end
-
-local function option_of(row)
-  local selected, body = false, row:gsub("^%s+", "")
-  if text.starts(body, SELECTOR) then
-    selected, body = true, body:sub(#SELECTOR + 1):gsub("^%s+", "")
-  end
-  local number, label = body:match("^(%d+)%.%s+(.+)$")
-  if number then
-    return tonumber(number), label, selected
-  end
-end
-
--- Takes apart `[✔] Postgres`, `Default ✔  Use the default model`.
-local function new_option(number, label, selected, row)
-  local option = { index = number, selected = selected or nil }
-  local box, rest = label:match("^%[(.-)%]%s+(.*)$")
-  if box then
-    option.checked = text.trim(box) ~= ""
-    label = rest
-  end
-  local name, description = label:match("^(.-)%s%s+(.+)$")
-  if name then
-    label, option.description = name, description
-  end
-  if label:sub(-#"✔") == "✔" then
-    label, option.current = text.trim(label:sub(1, -#"✔" - 1)), true
-  end
-  option.label = label
-  return option
-end
-
--- Under check boxes stands the button to go on, without a number. Gives its name and whether it is selected.
-local function button_of(row)
-  local body = text.trim(row)
-  local selected = text.starts(body, SELECTOR)
-  body = selected and text.trim(body:sub(#SELECTOR + 1)) or body
-  if body == "Next" or body == "Submit" then
-    return body, selected
-  end
-end
-
--- The last numbered list with a selected row; a list quoted in a command stands above it.
--- Also gives the row it begins at and the row it ends at.
-local function options_of(lines)
-  local best, list
-  for i, row in ipairs(lines) do
-    local number, label, selected = option_of(row)
-    if number == 1 then
-      list = { first = i, last = i, options = {}, selected = false }
-    end
-    local button, on = nil, nil
-    if list and list.last == i - 1 and list.options[1] and list.options[1].checked ~= nil then
-      button, on = button_of(row)
-    end
-    if button then
-      list.button, list.last = button, i
-      list.selected = list.selected or on
-      best = list.selected and list or best
-    elseif number and list and number == #list.options + 1 then
-      list.options[number] = new_option(number, label, selected)
-      list.last = i
-      list.selected = list.selected or selected
-      if list.selected then
-        best = list
-      end
-    elseif list and list.last == i - 1 and row:find("^   ?%s*%S") and not number then
-      -- A row under an option tells more about it.
-      local option = list.options[#list.options]
-      local more = text.trim(row)
-      list.last = i
-      option.description = option.description and (option.description .. " " .. more) or more
-    end
-  end
-  return best
-end
-
-local function first_row(lines)
-  for i, row in ipairs(lines) do
-    if row ~= "" then
-      return text.trim(row), i
-    end
-  end
-  return "", 1
-end
-
--- The question above the options, joined where the terminal broke it.
-local function question_above(lines, first)
-  local i = first - 1
-  while i > 0 and is_blank_or_dashes(lines[i]) do
-    i = i - 1
-  end
-  local last = i
-  while i > 0 and not is_blank_or_dashes(lines[i]) and last - i < 4 do
-    i = i - 1
-  end
-  local words = {}
-  for j = i + 1, last do
-    words[#words + 1] = text.trim(lines[j])
-  end
-  return table.concat(words, " "), i
-end
-
--- The rows from `first` to `last` without their common indent and the blank rows around them.
-local function body_of(lines, first, last)
-  local rows, indent = {}, nil
-  for i = first, last do
-    if not text.starts(lines[i], DASHES) then
-      rows[#rows + 1] = lines[i]
-      if lines[i] ~= "" then
-        local blanks = #lines[i]:match("^%s*")
-        indent = indent and math.min(indent, blanks) or blanks
-      end
-    end
-  end
-  for i, row in ipairs(rows) do
-    rows[i] = row:sub((indent or 0) + 1)
-  end
-  while rows[1] == "" do
-    table.remove(rows, 1)
-  end
-  while rows[#rows] == "" do
-    rows[#rows] = nil
-  end
-  return rows
-end
-
--- Claude Code writes the command and, in a row of its own, what it is for. A command of several
--- rows looks the same, so the last row counts as the purpose only where Claude Code always has one.
-local function bash_summary(body)
-  local purpose = #body > 1 and table.remove(body) or nil
-  return table.concat(body, "\n"), purpose
-end
-
-local function permission(lines, list, title, title_row)
-  local question, question_row = question_above(lines, list.first)
-  local tool, summary, description = TOOLS[title], nil, nil
-  local body = body_of(lines, title_row + 1, question_row)
-  if tool == "Bash" then
-    summary, description = bash_summary(body)
-  elseif tool == "Write" or tool == "Edit" or tool == "NotebookEdit" or tool == "Read" then
-    summary = body[1]
-  elseif not tool then
-    for _, known in ipairs(QUESTIONS) do
-      local found = question:match(known[1])
-      if found then
-        tool, summary = known[2], found ~= question and found or nil
-        break
-      end
-    end
-  end
-  tool = tool or title
-  summary = summary or (body[1] and table.concat(body, "\n")) or question
-  return {
-    kind = "permission",
-    id = text.fnv1a("perm:" .. tool .. ":" .. summary),
-    options = list.options,
-    metadata = {
-      permission = {
-        tool = tool,
-        summary = summary,
-        description = description,
-        question = question,
-        options = list.options,
-      },
-    },
-  }
-end
 
 local function plain(kind, key, seed, list, extra)
   local options = list and list.options
@@ -229,16 +39,20 @@ local function login(lines, list)
   return plain("login", nil, "login:" .. (url or "method"), list, { login = url and { url = url } })
 end
 
-local function plan(lines, list)
+-- A plan stands between two rows of dashes; of a tall one only the last is to be seen.
+local function plan(view, lines, list)
   local first, last
   for i, row in ipairs(lines) do
-    if text.starts(row, DASHES) then
+    if rows.is_dashes(row) then
       first, last = first or i, i
     end
   end
-  local body = first and body_of(lines, first + 1, last - 1) or {}
+  if not view.framed then
+    first = 0
+  end
+  local body = first and last and rows.body(lines, first + 1, last - 1) or {}
   local words = table.concat(body, "\n")
-  local question = list and question_above(lines, list.first) or ""
+  local question = list and rows.question_above(lines, list.first) or ""
   return plain("plan", nil, "plan:" .. (words ~= "" and words or question), list, {
     plan = words ~= "" and words or question,
   })
@@ -248,14 +62,11 @@ end
 -- as that of a question that was answered, and of several it is not to be seen which is shown.
 local headers = {}
 
-local function header_of(lines, list, asked, multiple)
-  local open, all = nil, {}
-  for i = 1, list.first - 1 do
-    -- Of several questions the first without an answer is the one that is shown.
-    open = open or lines[i]:match("☐%s+(.-)%s%s") or lines[i]:match("☐%s+(.+)$")
-    for header in (lines[i] .. "  "):gmatch("☒%s+(.-)%s%s") do
-      all[#all + 1] = header
-    end
+local function header_of(row, list, asked, multiple)
+  -- Of several questions the first without an answer is the one that is shown.
+  local open, all = row:match("☐%s+(.-)%s%s") or row:match("☐%s+(.+)$"), {}
+  for header in (row .. "  "):gmatch("☒%s+(.-)%s%s") do
+    all[#all + 1] = header
   end
   if not multiple then
     return open
@@ -269,14 +80,45 @@ local function header_of(lines, list, asked, multiple)
   return open
 end
 
-local function question(lines, list)
-  local asked = question_above(lines, list.first)
-  local multiple = list.options[1].checked ~= nil
-  local header = header_of(lines, list, asked, multiple)
-  local found = plain("question", "question", "question:" .. asked, list, {
-    question = { text = asked, header = header, multiple = multiple, button = list.button },
+local REVIEW = "Ready to submit your answers?"
+
+-- A question is all that stands between the row with its header and the options: it may have paragraphs.
+local function question(view, lines, list)
+  local header, header_row = rows.first(lines)
+  if not view.framed and not text.has(header, "☐") and not text.has(header, "☒") then
+    header, header_row = "", 0
+  end
+  local last = list.options[#list.options]
+  local chats = last and last.label == numbered.CHAT
+  local asked = rows.question_above(lines, list.first)
+  if not view.framed and #list.options < 2 then
+    -- What stands above may as well belong to an option.
+    asked = ""
+  elseif chats or asked ~= REVIEW then
+    asked = rows.unwrapped(rows.body(lines, header_row + 1, list.first - 1), view.width)
+  end
+  local multiple = list.options[1] and list.options[1].checked ~= nil
+  local seed = "question:" .. asked
+  if not view.framed then
+    -- Little of it is to be seen, which may be the same in the next one.
+    for _, option in ipairs(list.options) do
+      seed = seed .. ":" .. option.label
+    end
+  end
+  local found = plain("question", "question", seed, list, {
+    question = {
+      text = asked ~= "" and asked or nil,
+      header = header_of(header, list, asked, multiple),
+      multiple = multiple,
+      button = list.button,
+    },
   })
-  found.button = list.button
+  found.button, found.on_button = list.button, list.on_button
+  -- A text of one's own may be typed into the last option but one, once it is selected.
+  local own = chats and list.options[#list.options - 1]
+  if own and own.index == last.index - 1 then
+    found.own, found.typing = own.index, own.selected
+  end
   return found
 end
 
@@ -291,103 +133,219 @@ local function folder_of(lines)
 end
 
 local function has_row(lines, needle, from)
-  for i = from or 1, #lines do
+  for i = math.max(1, from or 1), #lines do
     if text.has(lines[i], needle) then
       return i
     end
   end
 end
 
--- What a settings or help screen says at its foot.
-local function is_local_screen(lines)
-  for i = math.max(1, #lines - 1), #lines do
-    local row = lines[i]:lower()
-    local leaves = row:find("esc to %a") and not row:find("esc to interrupt")
-    if leaves or row:find("ctrl%+o to toggle") or row:find("^%s*enter to close$") then
+-- Whether anything begins in the first column behind row `i`: then that row was printed some time ago, and nobody asks
+-- any more.
+local function is_passed(lines, i)
+  for j = i + 1, #lines do
+    if lines[j]:find("^%S") then
       return true
     end
   end
   return false
 end
 
-local function of_title(view, lines, list, title)
-  if title == "Login" or has_row(lines, "Select login method:") or has_row(lines, "Paste code here if prompted") then
+-- Whether one of the last rows holds `needle`, and is the last word.
+local function ends_with(lines, needle, count)
+  local at = has_row(lines, needle, #lines - count)
+  return at and not is_passed(lines, at)
+end
+
+-- The last paragraph under the options, in one row: which keys there are. Also whether it is to be seen from its
+-- beginning; of one that is not, the rest may say something else.
+local function foot_of(lines, list)
+  local first = #lines
+  while first > (list and list.last or 0) + 1 and #lines - first < 4 and lines[first - 1] ~= "" do
+    first = first - 1
+  end
+  if list and first <= list.last then
+    return "", true
+  end
+  local words = {}
+  for i = first, #lines do
+    words[#words + 1] = text.trim(lines[i])
+  end
+  return table.concat(words, " "), first > 1
+end
+
+local function has_option(list, pattern)
+  for _, option in ipairs(list and list.options or {}) do
+    if option.label:find(pattern) then
+      return true
+    end
+  end
+  return false
+end
+
+-- What has a rule above it names itself under it. What has not is told by its options and its foot: a model may have
+-- written all the rest.
+local function is_titled(view, title, ...)
+  for _, name in ipairs({ ... }) do
+    if view.framed and title == name then
+      return true
+    end
+  end
+  return false
+end
+
+local function is_question(list, foot)
+  return foot:find("^Enter to select · .* to navigate · ") or list and list.options[#list.options].label == numbered.CHAT
+    or list and list.selected and has_option(list, "^Submit answers$")
+end
+
+local function is_trust(lines, list, above, foot)
+  if not list then
+    -- The least that a very small screen shows of it.
+    return ends_with(lines, "trust the files in this folder", 6)
+      or foot == "Enter to confirm · Esc to cancel" and ends_with(lines, " this folder", 4)
+  end
+  return has_option(list, "^Yes, I trust this folder") or has_option(list, "^No, exit") and text.has(above, "trust the files in this folder")
+end
+
+local function of_title(view, lines, found, title, foot)
+  -- What has no selected row is a list only where the foot says so.
+  local list = found and found.selected and found or nil
+  local above = list and rows.question_above(lines, list.first) or ""
+  if is_titled(view, title, "Login") or above == "Select login method:" or not list and ends_with(lines, "Paste code here if prompted", 4) then
     return login(lines, list)
   end
-  if has_row(lines, "trust this folder") or has_row(lines, "trust the files in this folder") then
+  if is_trust(lines, list, above, foot) then
     return plain("trust", nil, "trust:" .. folder_of(lines), list)
   end
-  if title == "Select model" or title == "Switch model?" then
+  if is_titled(view, title, "Select model", "Switch model?") or text.starts(foot, "Enter to set as default") or has_option(list, "^Yes, switch to ") then
     local labels = {}
-    for i, option in ipairs(list and list.options or {}) do
+    for i, option in ipairs(found and found.options or {}) do
       labels[i] = option.label
     end
-    return plain("model", "model_select", "model:" .. table.concat(labels, ","), list)
+    return plain("model", "model_select", "model:" .. table.concat(labels, ","), found)
   end
-  if title == "Enter plan mode?" then
+  if is_titled(view, title, "Enter plan mode?") or has_option(list, "^Yes, enter plan mode") then
     return plain("enter_plan", "enter_plan_mode", "enter_plan:", list)
   end
-  if title == "Ready to code?" or title == "Exit plan mode?" or view.inner_rule and has_row(lines, "has written up a plan") then
-    return plan(lines, list)
+  if is_titled(view, title, "Ready to code?", "Exit plan mode?") or view.inner_rule or above == "Claude wants to exit plan mode"
+    or has_option(list, "^Yes, manually approve") or has_option(list, "^Tell Claude what ") then
+    return plan(view, lines, list)
   end
 end
 
--- A screen that is only for reading offers one thing at its foot, to leave it; there Escape does nothing else.
-local function is_for_reading(lines)
-  return text.trim(lines[#lines]):lower() == "esc to cancel"
+-- A yes: then somebody asks for leave. On a small screen it may be further up, and the foot is the same.
+local function asks_for_leave(list, foot)
+  return has_option(list, "^Yes") or text.has(foot, "Tab to amend")
 end
 
--- A yes and a no, or the keys for them in brackets: then somebody asks for leave.
-local function asks_for_leave(list)
-  for _, option in ipairs(list.options) do
-    if option.label:find("^Yes") then
-      return true
+-- The option that Tab made a line to type into, to say more with a yes or a no.
+local function amended(list, foot)
+  for i, option in ipairs(list.options) do
+    local says = option.label:find("^Yes, ") or option.label:find("^No, ")
+    if option.selected and says and (i == 1 or i == #list.options) and foot:find("^Esc to cancel") and not text.has(foot, "Tab to amend") then
+      return option.index
     end
   end
-  return false
+end
+
+-- The keys of a dialog or a screen of Claude Code's own.
+local function is_foot(foot)
+  local lower = foot:lower()
+  return lower:find("esc to %a") ~= nil and not text.has(lower, "esc to interrupt") or text.has(lower, "ctrl+o to toggle")
+    or lower == "enter to close" or text.has(lower, "ctrl+g to edit")
+end
+
+-- Behind a list that is asked for stands its foot, and only that of a question begins in the first column.
+local function is_over(lines, list, foot)
+  return not foot:find("^Enter to select .*Esc to cancel$") and is_passed(lines, list.last)
+end
+
+local function local_screen(lines, list, title, more)
+  more.kind, more.metadata = "local_ui", { screen = title:match("^(.-)%s%s") or title }
+  more.options = list and list.options
+  return more
+end
+
+-- Without the composer, which is always drawn, and with nothing in the first column it is the end of a dialog.
+local function is_indented(lines)
+  for _, row in ipairs(lines) do
+    if row:find("^%S") then
+      return false
+    end
+  end
+  return true
+end
+
+local function without_options(view, lines, list, title, foot, whole)
+  -- A screen that is only for reading offers one thing at its foot, to leave it; there Escape does nothing else.
+  local for_reading = not list and whole and foot:lower() == "esc to cancel"
+  local has_foot = is_foot(foot) and (view.framed or lines[#lines]:find("^%s") ~= nil)
+  if (has_foot or view.framed) and has_row(lines, "Total cost:") then
+    return { kind = "usage", metadata = {}, lines = lines, for_reading = for_reading }
+  end
+  if text.has(foot, "Tab to amend") then
+    return plain("suppressed", "permission", "perm::" .. foot, nil, {})
+  end
+  if has_foot then
+    -- On a very small screen it may be the trust dialog, where Escape ends the program.
+    local unsure = not list and not view.framed and text.has(foot, "Enter to confirm")
+    return local_screen(lines, list, title, { for_reading = for_reading, unsure = unsure })
+  end
+  for i = #lines, math.max(1, #lines - 6), -1 do
+    local asks = lines[i]:find("^%s*Do you want to .*%?$")
+    if (asks or text.has(lines[i], "[Enter]") and text.has(lines[i], "[Esc]")) and not is_passed(lines, i) then
+      local words = text.trim(lines[i])
+      return plain(asks and "suppressed" or "permission", "permission", "perm::" .. words, list, {
+        permission = { summary = words },
+      })
+    end
+  end
+  local placed = view.framed and not view.half_drawn or not view.framed and is_indented(lines)
+  if (list or placed and title ~= "") and not has_row(lines, "esc to interrupt") then
+    -- Whatever it is, it has the place of the composer.
+    return local_screen(lines, list, title, { unknown = true })
+  end
+end
+
+local function read(view, lines, found, foot, whole)
+  local list = found and found.selected and found or nil
+  local title = rows.first(lines)
+  if is_question(found, foot) then
+    return question(view, lines, found or { options = {}, first = 1 })
+  end
+  local named = of_title(view, lines, found, title, foot)
+  if named then
+    return named
+  elseif list and asks_for_leave(list, foot) then
+    local asked = permission(view, lines, list)
+    asked.own = amended(list, foot)
+    asked.typing = asked.own ~= nil
+    return asked
+  end
+  return without_options(view, lines, list, title, foot, whole and not found)
 end
 
 -- The dialog of a screen, or nothing. `kind` is one of login, trust, model, enter_plan, plan,
--- permission, suppressed, question, usage, local_ui.
+-- permission, headless, suppressed, question, usage, local_ui.
 function dialogs.read(view)
   local lines = view.dialog
   if not lines or #lines == 0 then
     return nil
   end
-  local list = options_of(lines)
-  local title, title_row = first_row(lines)
-  local found = of_title(view, lines, list, title)
-  if found then
-    found.framed = view.framed
-    return found
+  local list = numbered.read(lines)
+  local foot, whole = foot_of(lines, list)
+  if list and list.selected and is_over(lines, list, foot) then
+    return view.framed and local_screen(lines, nil, rows.first(lines), { unknown = true }) or nil
   end
-  if list and (has_row(lines, "to navigate", list.last) or has_row(lines, "Ready to submit your answers?")) then
-    found = question(lines, list)
-  elseif list and asks_for_leave(list) then
-    found = permission(lines, list, title, title_row)
-  elseif has_row(lines, "Total cost:") then
-    found = { kind = "usage", metadata = {}, lines = lines, for_reading = is_for_reading(lines) }
-  elseif is_local_screen(lines) then
-    found = { kind = "local_ui", metadata = { screen = title:match("^(.-)%s%s") or title }, options = list and list.options,
-      for_reading = not list and is_for_reading(lines) }
-  else
-    for i = math.max(1, #lines - 6), #lines do
-      local asks = lines[i]:find("^%s*Do you want to .*%?$")
-      if asks or text.has(lines[i], "[Enter]") and text.has(lines[i], "[Esc]") then
-        local words = text.trim(lines[i])
-        found = plain(asks and "suppressed" or "permission", "permission", "perm::" .. words, list, {
-          permission = { summary = words },
-        })
-      end
+  local found = read(view, lines, list, foot, whole)
+  if found then
+    -- Without its rule it is the dialog this was tried with if its foot is.
+    found.framed = view.framed or list and list.cut or is_foot(foot) or has_option(list, "%(esc%)$")
+    found.cut = list and list.cut or not list
+    if found.id and not view.framed then
+      found.metadata.head_hidden = true
     end
-  end
-  if not found and (list or view.framed and not view.half_drawn and title ~= "") and not has_row(lines, "esc to interrupt") then
-    -- Whatever it is, it has the place of the composer.
-    found = { kind = "local_ui", metadata = { screen = title:match("^(.-)%s%s") or title }, options = list and list.options,
-      unknown = true }
-  end
-  if found then
-    found.framed = view.framed
   end
   return found
 end

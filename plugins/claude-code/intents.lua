@@ -1,10 +1,12 @@
--- What a caller can have done: each function turns its params into a plan of actions.
+-- What a caller can have done: each function turns its params into a plan of actions. What is typed into the composer
+-- has its own file, `prompts.lua`.
 --
 -- How the real program takes keys was tried with Claude Code 2.1.197; README.md has the findings
 -- that these plans rest on.
 
-local seen = require("classify").seen
+local seen = require("seen")
 local text = require("text")
+local wanted = require("params").wanted
 local action = ptywright.action
 
 local intents = {}
@@ -18,14 +20,6 @@ local function number_keys(number)
     keys[2] = action.key("enter")
   end
   return { actions = keys }
-end
-
-local function wanted(params, name)
-  local value = params[name]
-  if value ~= nil and type(value) ~= "string" then
-    error("invalid_params: `" .. name .. "` must be a string", 0)
-  end
-  return value
 end
 
 -- A caller may name the dialog it decided on; another one has come up since if the ids differ.
@@ -44,20 +38,10 @@ local function check_dialog(params)
   end
 end
 
--- A dialog takes the Enter behind a prompt for its answer, most often a yes; another screen searches for it, or opens
--- an editor. One that is only for reading is left: the host sees to it that the composer is back before it types on.
-local function to_composer(actions)
-  if seen.asks and seen.for_reading then
-    actions[#actions + 1] = action.key("escape")
-  elseif seen.asks then
-    error("dialog_open: the state is `" .. seen.asks .. "`, nothing was typed; answer or leave it first", 0)
-  end
-  return actions
-end
-
 -- Until Claude Code has come to it a dialog is not answered again, nor told as open.
 local function answer(plan)
   if seen.dialog and seen.clock_ms then
+    seen.trusted_ms = seen.dialog.kind == "trust" and seen.clock_ms or nil
     seen.answered = { id = seen.dialog.id, screen = seen.screen, clock_ms = seen.clock_ms }
   end
   return plan
@@ -83,68 +67,6 @@ local function check_open(kind)
   end
 end
 
-local function checked_prompt(params)
-  local prompt = wanted(params, "prompt")
-  if not prompt then
-    error("invalid_params: `prompt` is required", 0)
-  end
-  -- A control character would end the paste or press a key; tab and newline are text.
-  prompt = prompt:gsub("\r\n?", "\n"):gsub("[%z\1-\8\11-\31\127]", "")
-  return prompt
-end
-
--- As typed text a prompt can be more than text: `!` in front runs a shell command at once, and a
--- backslash at the end makes Enter a newline. A blank at that side keeps it a prompt. A slash stays:
--- commands may come through here.
-local function safe_prompt(prompt)
-  if text.starts(prompt, "!") then
-    prompt = " " .. prompt
-  end
-  if prompt:sub(-1) == "\\" then
-    prompt = prompt .. " "
-  end
-  return prompt
-end
-
--- Empties the composer, where a cancelled prompt may have come back. Each Ctrl+U takes a line or a
--- line break, and none of them does harm to an empty composer, as Escape or Ctrl+C would.
-local function clear_composer(actions)
-  if seen.composer ~= "text" and seen.composer ~= "pasted" then
-    return
-  end
-  actions[#actions + 1] = action.key("ctrl_e")
-  for _ = 1, 2 * math.max(1, seen.composer_rows or 1) do
-    actions[#actions + 1] = action.key("ctrl_u")
-  end
-end
-
-function intents.send_prompt(params)
-  local prompt = checked_prompt(params)
-  if text.trim(prompt) == "" then
-    return { actions = {}, last_intent = "" }
-  end
-  local actions = to_composer({})
-  clear_composer(actions)
-  seen.of_its_own = text.starts(text.trim(prompt), "/")
-  -- While the conversation stays like this the turn has not begun.
-  seen.submitted, seen.leaves = seen.conversation, seen.asks ~= nil
-  actions[#actions + 1] = action.mark_transcript("turn_start")
-  actions[#actions + 1] = action.bracketed_paste(safe_prompt(prompt))
-  actions[#actions + 1] = action.key("enter")
-  return { actions = actions, last_intent = "prompt_submitted" }
-end
-
-function intents.steer(params)
-  local prompt = checked_prompt(params)
-  if text.trim(prompt) == "" then
-    error("invalid_params: `prompt` is empty", 0)
-  end
-  local actions = to_composer({})
-  actions[#actions + 1] = action.bracketed_paste(safe_prompt(prompt))
-  actions[#actions + 1] = action.key("enter")
-  return { actions = actions }
-end
-
 -- The number of the option that says yes, unless it is the one Enter would take anyway.
 local function yes_elsewhere()
   local yes
@@ -160,16 +82,18 @@ local function yes_elsewhere()
 end
 
 -- Goes on from check boxes to the next question, or to the last look at all answers. Enter would check or clear
--- the box that is highlighted, and the button has no number.
+-- the box that is highlighted, and the button has no number. On the button Tab does nothing; from a text of one's own it
+-- leads only to the button.
 local function go_on()
-  return { actions = { action.key("tab") } }
+  local keys = { action.key(seen.dialog.on_button and "enter" or "tab") }
+  return seen.dialog.typing and { actions = keys } or answer({ actions = keys })
 end
 
 function intents.approve(params)
   check_dialog(params)
   check_place()
   if seen.dialog and seen.dialog.button then
-    return answer(go_on())
+    return go_on()
   end
   local number = yes_elsewhere()
   if number then
@@ -181,6 +105,9 @@ end
 function intents.deny(params)
   check_dialog(params)
   check_place()
+  if seen.unsure then
+    error("no_dialog: too little of what is open can be seen, and Escape may end the program; nothing was typed", 0)
+  end
   return answer({ actions = { action.key("escape") } })
 end
 
@@ -211,7 +138,8 @@ end
 local function pick(wish, options)
   local number = math.tointeger(tonumber(wish))
   if number then
-    local most = #options > 0 and #options or 9
+    -- Of a list that is not all to be seen nobody knows the end.
+    local most = #options > 0 and not (seen.dialog and seen.dialog.cut) and #options or 9
     if number < 1 or number > most then
       error(string.format("invalid_params: option %d is not in 1..%d", number, most), 0)
     end
@@ -234,6 +162,24 @@ local function pick(wish, options)
   error("invalid_params: no option `" .. wish .. "`; there are: " .. labels(options), 0)
 end
 
+-- What stands among check boxes where a text of one's own may be typed.
+local OWN_TEXT = "Type something"
+
+-- Its number would check its box and leave it empty. Behind it come the button and the last option.
+local function to_own_text(options, number)
+  local at = seen.dialog.on_button and number + 1 or nil
+  for _, option in ipairs(options) do
+    if option.selected then
+      at = option.index > number and option.index + 1 or option.index
+    end
+  end
+  local keys, way = {}, at and at < number and "down" or "up"
+  for _ = 1, math.abs(number - (at or number)) do
+    keys[#keys + 1] = action.key(way)
+  end
+  return { actions = keys }
+end
+
 function intents.choose_option(params)
   check_dialog(params)
   local wish = params.index
@@ -249,12 +195,21 @@ function intents.choose_option(params)
   check_open()
   local button = seen.dialog and seen.dialog.button
   if button and type(wish) == "string" and wish:lower() == button:lower() then
-    return answer(go_on())
+    return go_on()
   end
   local options = seen.dialog and seen.dialog.options or {}
   local number = pick(wish, options)
+  if seen.dialog.typing then
+    if number == seen.dialog.own then
+      return { actions = {} }
+    end
+    error("text_open: what is typed becomes the answer in option " .. seen.dialog.own .. ", nothing was typed; the keys `up` and `down` leave it", 0)
+  end
   -- A box that is checked answers nothing yet: several may be, one right behind the other.
-  local checks = options[number] and options[number].checked ~= nil
+  local checks = options[1] and options[1].checked ~= nil and options[#options].index ~= number
+  if checks and number == seen.dialog.own and options[number].label == OWN_TEXT then
+    return to_own_text(options, number)
+  end
   return checks and number_keys(number) or answer(number_keys(number))
 end
 
@@ -262,7 +217,13 @@ function intents.cancel()
   return { actions = { action.key("escape") }, last_intent = "cancelling" }
 end
 
+-- Where nothing works Escape twice opens Rewind, which takes all further keys.
+local AT_REST = { completed_turn = true, waiting_for_user_input = true, ready = true, error = true }
+
 function intents.force_cancel()
+  if AT_REST[seen.state] and seen.composer ~= "absent" then
+    return { actions = {}, last_intent = "cancelling" }
+  end
   return { actions = { action.key("escape"), action.key("escape") }, last_intent = "cancelling" }
 end
 
@@ -292,12 +253,15 @@ function intents.key(params)
   if not name or name == "" then
     error("invalid_params: `key` is required", 0)
   end
+  -- It may take away what was to be seen.
+  seen.due = nil
   local plain = name:lower():gsub("[%-%+]", "_")
   plain = ALIASES[plain] or plain
   -- A single sign such as `-` or `y` is typed, whatever it would be called.
   if #name > 1 and KEYS[plain] then
     return { actions = { action.key(plain) } }
   end
+  seen.typed = true
   return { actions = { action.text(name) } }
 end
 
@@ -315,42 +279,6 @@ end
 
 function intents.model_effort_right()
   return { actions = { action.key("right") } }
-end
-
-function intents.slash_command(params)
-  local command = wanted(params, "command") or wanted(params, "name")
-  command = command and text.trim(command)
-  if not command or command == "" or command == "/" then
-    error("invalid_params: `command` is required, such as `usage`", 0)
-  end
-  if command:find("[\r\n]") then
-    error("invalid_params: `command` must be one line", 0)
-  end
-  if not text.starts(command, "/") then
-    command = "/" .. command
-  end
-  local actions = to_composer({})
-  if params.dismiss_welcome == true then
-    actions[#actions + 1] = action.key("enter")
-  end
-  seen.of_its_own = false
-  clear_composer(actions)
-  actions[#actions + 1] = action.bracketed_paste(command)
-  actions[#actions + 1] = action.key("enter")
-  return { actions = actions }
-end
-
-function intents.attach_file(params)
-  local path = wanted(params, "path")
-  if not path or text.trim(path) == "" then
-    error("invalid_params: `path` is required", 0)
-  end
-  if path:find("%c") then
-    error("invalid_params: `path` must be one line without control characters", 0)
-  end
-  local actions = to_composer({})
-  actions[#actions + 1] = action.bracketed_paste(path)
-  return { actions = actions }
 end
 
 return intents

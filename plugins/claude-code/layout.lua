@@ -26,6 +26,11 @@ local function is_rule(row)
   return text.starts(row, RULE)
 end
 
+-- What is left of a rule where a composer taller than the screen was emptied.
+local function is_stump(row)
+  return row == "──"
+end
+
 local function is_prompt(row)
   return text.starts(row, PROMPT) or text.starts(row, SHELL)
 end
@@ -33,8 +38,8 @@ end
 local function typed(rows, first, last)
   local lines = {}
   for i = first, last do
-    local row = rows[i]
-    if i == first then
+    local row = is_stump(rows[i]) and "" or rows[i]
+    if i == first and is_prompt(row) then
       row = text.starts(row, PROMPT) and row:sub(#PROMPT + 1) or row:sub(2)
       row = text.trim(row)
     else
@@ -67,6 +72,7 @@ local function composer(rows, top, bottom, framed)
     top = top,
     bottom = bottom,
     framed = framed,
+    cut = framed and top == 0,
     shell = text.starts(rows[top + 1], SHELL),
     text = state == "empty" and "" or value,
     state = state,
@@ -98,14 +104,42 @@ local function bare_composer(rows)
   end
 end
 
--- A question has a rule of its own above its last option, a plan one above its question.
+-- A question has a rule of its own above its last option, a plan one above its question: which of them `from` is.
 local function belongs_to_rule_above(rows, from)
   local first = from + 1
   while rows[first] == "" do
     first = first + 1
   end
   local row = rows[first] or ""
-  return row:find("%d+%. Chat about this$") ~= nil or text.has(row, "has written up a plan")
+  if row:find("%d+%. Chat about this$") then
+    return "question"
+  end
+  return text.has(row, "has written up a plan") and "plan" or nil
+end
+
+-- The rule above a question: what it asks is written in the first column, too, and may have a rule in it.
+local function rule_of_question(rows, last)
+  for i = last - 1, 1, -1 do
+    if is_rule(rows[i]) and (text.has(rows[i + 1], "☐") or text.has(rows[i + 1], "☒")) then
+      return i
+    end
+  end
+end
+
+-- A composer that is taller than the screen has nothing above its lower rule but its own text, and nothing below it but
+-- its footer, in which no row is blank; below the rule of a dialog there is a blank row at least behind its title.
+local function is_under_tall_composer(rows, rule)
+  if rule == 1 or #rows - rule > 3 then
+    return false
+  end
+  for i, row in ipairs(rows) do
+    local typed = i < rule and (row == "" or text.starts(row, "  ") or i == 1 and (is_prompt(row) or is_stump(row)))
+    local footer = i > rule and text.starts(row, "  ")
+    if i ~= rule and not typed and not footer then
+      return false
+    end
+  end
+  return true
 end
 
 -- The rule above a screen that stands on the composer, and its last row.
@@ -131,8 +165,13 @@ function layout.read(screen)
   local view = { rows = rows, footer = {}, above = #rows }
   local last, previous = last_rules(rows)
 
-  if previous and last > previous + 1 and is_prompt(rows[previous + 1]) then
+  local inner = last and belongs_to_rule_above(rows, last)
+  if inner == "question" then
+    previous = rule_of_question(rows, last)
+  elseif not inner and previous and last > previous + 1 and is_prompt(rows[previous + 1]) then
     view.composer = composer(rows, previous, last, true)
+  elseif not inner and last and not previous and is_under_tall_composer(rows, last) then
+    view.composer = composer(rows, 0, last, true)
   elseif not last then
     view.composer = bare_composer(rows)
   end
@@ -154,11 +193,12 @@ function layout.read(screen)
   end
 
   local start = last
-  if last and previous and belongs_to_rule_above(rows, last) then
+  if inner then
     start = previous
-    view.inner_rule = last
+    view.inner_rule = inner == "plan" and last or nil
   end
   view.framed = start ~= nil
+  view.width = last and utf8.len(rows[last])
   -- Between the two rules of a composer a program may pause while it draws.
   view.half_drawn = last ~= nil and (last == #rows or is_prompt(rows[last + 1]) and not rows[last + 1]:find("%d+%. "))
   view.above = start and start - 1 or 0

@@ -2,18 +2,25 @@
 --
 --   layout    where the composer or the dialog is      dialogs   which dialog, what it asks
 --   turn      what the conversation shows              classify  the state
---   intents   params to keys                           waits     what to wait for
---   catalog   what `describe` says                     text      rows, trimming, ids
+--   intents   params to keys                           prompts   the same, into the composer
+--   waits     what to wait for                         submission  how far a prompt has come
+--   options   the list of a dialog                     permission  which tool asks, for what
+--   rows      the other rows of a dialog               seen      what is remembered
+--   params    the params of an intent                  text      rows, trimming, ids
+--   catalog   what `describe` says
 
 local classifier = require("classify")
 local catalog = require("catalog")
 local layout = require("layout")
+local submission = require("submission")
 
 local exports = { classify = classifier.classify }
 
-for name, intent in pairs(require("intents")) do
-  exports[name] = function(params)
-    return intent(params or {})
+for _, intents in ipairs({ require("intents"), require("prompts") }) do
+  for name, intent in pairs(intents) do
+    exports[name] = function(params)
+      return intent(params or {})
+    end
   end
 end
 
@@ -35,15 +42,22 @@ end
 -- Behind the Enter of `send_prompt`: "sent", "unsent" (press Enter again) or "pending" (look again).
 -- It knows the prompt of its own adapter only, so it is asked in the Lua that made the plan.
 function exports.submission_state(input)
-  return classifier.submission(input)
+  return classifier.submission_state(input)
 end
+
+-- Before anything is typed: whether there is a composer. `false` while it is still to come, a text if something
+-- else is open.
+exports.may_type = classifier.may_type
 
 -- Between a paste and the Enter behind it, and between an Escape and a paste: why that must not be typed, if so. A
 -- dialog that comes up meanwhile would take it for its answer.
 function exports.enter_refused(input)
-  local asks = classifier.asks(input)
+  local asks, _, view = classifier.asks(input)
   if asks then
     return "dialog_open: the state is `" .. asks .. "`, nothing was submitted; answer or leave it first"
+  end
+  if submission.has_menu(view) then
+    return "menu_open: Enter would take what the menu under the composer offers, nothing was submitted"
   end
 end
 

@@ -32,6 +32,11 @@ function text.rows(screen)
   return rows
 end
 
+-- Without blanks, which the terminal breaks lines at and Claude Code trims.
+function text.squeeze(words)
+  return (words:gsub("%s+", ""):gsub(NBSP, ""))
+end
+
 function text.starts(row, head)
   return row:sub(1, #head) == head
 end

@@ -1,9 +1,11 @@
 -- What the conversation above the composer shows of the last turn: its text, its tools, whether
 -- work goes on, how it ended.
 --
--- A turn begins at the last row that echoes a prompt (`❯ words` in the first column). Only rows in
--- the first column are Claude Code's own: `●` begins a block, `✻ … for 3s` ends a turn, a glyph with
--- an ellipsis is work in progress. An answer that quotes them is indented and does not count.
+-- A turn begins at the last row that echoes a prompt (`❯ words` in the first column; `❯` alone if it begins with an
+-- empty line). Only rows in the first column are Claude Code's own: `●` begins a block, `✻ … for 3s` ends a turn, a
+-- glyph with an ellipsis is work in progress. An answer that quotes them is indented and does not count.
+--
+-- Where the prompt has scrolled off, what is left of the answer is given, and said to be cut.
 
 local text = require("text")
 
@@ -12,11 +14,19 @@ local turn = {}
 local PROMPTS = { "❯ ", "! " }
 local BULLETS = { "● ", "⏺ " }
 local RESULT = "  ⎿"
+-- Most rows begin with one, and none of those is looked at for a glyph in the first column.
+local BLANK = (" "):byte()
+-- What an unknown command leaves instead of an echo.
+local UNKNOWN = { "Unknown command: /", "Args from unknown skill: " }
+-- What the composer says while prompts wait above it.
+local QUEUED = "Press up to edit queued messages"
 -- The star of Claude Code turns through these; older ones used braille.
 local SPINNERS = { "·", "✢", "✳", "✶", "✻", "✽", "*", "✺", "✦", "•", "⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏" }
 
 -- Ends of a turn that leave no `✻ … for 3s` behind.
-local STOPS = { "^Interrupted", "^User rejected", "^User declined", "^No response requested" }
+-- On a narrow screen the first word is cut.
+local INTERRUPTED = "^Interr%a* ?· "
+local STOPS = { INTERRUPTED, "^User rejected", "^User declined", "^No response requested" }
 
 -- What follows an error of the service. The first that fits names the kind.
 local KINDS = {
@@ -36,6 +46,7 @@ local KINDS = {
   { "enotfound", "connection" },
   { "econn", "connection" },
   { "api error", "api" },
+  { "context limit", "api" },
 }
 
 -- The banners of an error. They stand where an answer would begin, or under the prompt itself.
@@ -50,6 +61,7 @@ local BANNERS = {
   "^Unable to connect to Anthropic",
   "^Claude usage limit reached",
   "^You've hit your",
+  "^Context limit reached",
 }
 
 function turn.error_of(message)
@@ -91,11 +103,21 @@ end
 
 local function start_of(rows, last)
   for i = last, 1, -1 do
-    if text.glyph(rows[i], PROMPTS) then
+    if rows[i]:byte() ~= BLANK and (rows[i] == "❯" or text.glyph(rows[i], PROMPTS)) then
       return i
     end
   end
   return 0
+end
+
+-- Whether the screen begins where Claude Code did, with its box.
+local function is_top(rows)
+  for i = 1, math.min(3, #rows) do
+    if text.starts(rows[i], "╭") then
+      return true
+    end
+  end
+  return false
 end
 
 -- `Bash(ls)`, `Web Search("x")`, and `Bash(cat <<EOF` whose end is in a later row.
@@ -110,14 +132,25 @@ local function tool_of(head)
   end
 end
 
+-- Claude Code has two blanks behind the corner.
 local function result_of(row)
-  return text.trim(row:sub(#RESULT + 1))
+  local words = text.starts(row, RESULT) and row:sub(#RESULT + 1)
+  return words and (words == "" or text.starts(words, "  ")) and text.trim(words) or nil
+end
+
+local function is_stop(words)
+  for _, pattern in ipairs(STOPS) do
+    if words:find(pattern) then
+      return true
+    end
+  end
+  return false
 end
 
 -- A row that looks like prose and is a tool: its bullet blinks, or many calls are folded into it.
 local function unmarked_tool(rows, i, last)
-  local head = rows[i]:match("^  (%S.*)$")
-  if not head or i > 1 and rows[i - 1] ~= "" then
+  local head = (i == 1 or rows[i - 1] == "") and rows[i]:match("^  (%S.*)$")
+  if not head then
     return nil
   end
   local folded = head:match("^(.-)%s*%(ctrl%+o to expand%)$")
@@ -139,17 +172,65 @@ function Reader:open(block)
 end
 
 function Reader:bullet(head)
+  if text.starts(head, UNKNOWN[1]) and (self.done or self.unknown or self.command or not self.begun) then
+    -- A turn of its own, without an echo.
+    self.blocks, self.notice, self.unknown = {}, nil, true
+  elseif not text.starts(head, UNKNOWN[2]) then
+    self.unknown = false
+  end
+  self.done, self.stop, self.progress = false, nil, nil
   self:open({ head = head, lines = { head }, tool = nil, result = nil })
 end
 
-function Reader:result(row)
-  local words = result_of(row)
-  if self.block then
-    self.block.result = self.block.result or words
-  else
+function Reader:result(row, words)
+  local block = self.block
+  if not block then
     self.notice = self.notice or words
+  elseif block.result or block.tool or tool_of(block.head) or not is_stop(words) then
+    block.result = block.result or words
+  else
+    -- What stopped the turn, or an answer that quotes it: that is known at the end.
+    self.stopped_at = { block = block, line = #block.lines + 1 }
+    block.lines[#block.lines + 1] = (row:gsub("^  ", ""))
   end
   self.stop = words
+end
+
+-- What stands above all blocks where the prompt has scrolled off: the rest of an answer, or of the prompt itself.
+function Reader:rest(row)
+  if row:find("^  %S") and not self.whole then
+    self:open({ head = row, lines = { (row:gsub("^  ", "")) }, prose = true })
+  end
+end
+
+function Reader:prose(rows, i, last)
+  local row = rows[i]
+  local tool = unmarked_tool(rows, i, last)
+  if tool then
+    self:open({ head = row, lines = {}, tool = tool })
+  elseif not self.block then
+    self:rest(row)
+  elseif not self.block.result and not self.progress then
+    local lines = self.block.lines
+    lines[#lines + 1] = (row:gsub("^  ", ""))
+    self.stop = nil
+  end
+end
+
+-- A row in the first column.
+function Reader:own(row)
+  local _, head = text.glyph(row, BULLETS)
+  local progress = not head and not completion_of(row) and spinner_of(row)
+  if head then
+    self:bullet(head)
+  elseif progress then
+    self.progress, self.done = progress, false
+  elseif completion_of(row) then
+    self.done, self.progress = true, nil
+  elseif self.block and not self.block.result and not self.progress then
+    self.block.lines[#self.block.lines + 1] = row
+    self.stop = nil
+  end
 end
 
 function Reader:row(rows, i, last)
@@ -160,35 +241,22 @@ function Reader:row(rows, i, last)
     end
     return
   end
-  local _, head = text.glyph(row, BULLETS)
-  if completion_of(row) then
-    self.done, self.progress = true, nil
+  if row:byte() ~= BLANK then
+    self:own(row)
     return
   end
-  local progress = spinner_of(row)
-  if progress then
-    self.progress, self.done = progress, false
-  elseif head then
-    self.done, self.stop, self.progress = false, nil, nil
-    self:bullet(head)
-  elseif text.starts(row, RESULT) then
-    if not self.progress then
-      self:result(row)
-    end
-  else
-    local tool = unmarked_tool(rows, i, last)
-    if tool then
-      self:open({ head = row, lines = {}, tool = tool })
-    elseif self.block and not self.block.result and not self.progress then
-      self.block.lines[#self.block.lines + 1] = (row:gsub("^  ", ""))
-    end
+  local words = result_of(row)
+  if not words then
+    self:prose(rows, i, last)
+  elseif not self.progress then
+    self:result(row, words)
   end
 end
 
 -- Whether a block is a tool call: `Name(…)` with a result under it, or nothing behind it yet.
 local function settle(block, is_last)
-  local stopped = block.result and text.starts(block.result, "Interrupted")
-  local tool = block.tool or tool_of(block.head)
+  local stopped = block.result and block.result:find(INTERRUPTED) ~= nil
+  local tool = not block.prose and (block.tool or tool_of(block.head))
   if not block.tool and tool then
     local whole = block.head:sub(-1) == ")"
     if not (block.result and (not stopped or whole)) and not (is_last and whole) then
@@ -202,37 +270,74 @@ local function settle(block, is_last)
   return tool, not tool and (not block.result or stopped)
 end
 
--- Reads the turn in the rows up to `last`.
-function turn.read(rows, last)
-  local first = start_of(rows, last)
-  local reader = setmetatable({ blocks = {}, done = false }, Reader)
-  for i = first + 1, last do
-    reader:row(rows, i, last)
+-- The last row of the conversation, without the prompts that wait for the turn to take them.
+local function last_of(view)
+  local rows, last = view.rows, view.above
+  local composer = view.composer
+  if not composer or not text.has(rows[composer.top + 1] or "", QUEUED) then
+    return last
   end
+  local first = last
+  while first > 0 and rows[first] ~= "" do
+    first = first - 1
+  end
+  return text.starts(rows[first + 1] or "", "  ❯ ") and first or last
+end
 
-  local found = { begun = first > 0, done = reader.done, progress = reader.progress, tools = {} }
-  local words, said = {}, nil
+-- What is left of a prompt that is taller than the screen is no answer. Its middle may be folded, so its first row and
+-- its end are looked at. Where the prompt is not known any more, what stands above an answer is taken for it.
+local function is_prompt(block, is_last, prompt)
+  if not block.prose then
+    return false
+  elseif not prompt then
+    return not is_last
+  end
+  local rest = text.trim_right(table.concat(block.lines, "\n"))
+  local ending = text.squeeze(rest:match("^.*\n(.*)$") or rest)
+  return text.has(prompt, text.squeeze(block.lines[1])) and prompt:sub(-#ending) == ending
+end
+
+local function texts_of(reader, prompt)
+  local words, tools, said, cut = {}, {}, nil, nil
   for i, block in ipairs(reader.blocks) do
     local tool, is_text = settle(block, i == #reader.blocks)
     if tool then
-      found.tools[#found.tools + 1] = tool
-    elseif is_text then
+      tools[#tools + 1] = tool
+    elseif is_text and not is_prompt(block, i == #reader.blocks, prompt) then
       said = text.trim_right(table.concat(block.lines, "\n"))
       words[#words + 1] = said
+      cut = cut or block.prose
     end
   end
+  return words, tools, said, cut
+end
+
+-- Reads the last turn of a screen, if it was not taken back before it was answered. `prompt` is what began it, without
+-- blanks, where that is known.
+function turn.read(view, taken_back, prompt)
+  local rows, last = view.rows, last_of(view)
+  local first = taken_back and last or start_of(rows, last)
+  local command = first > 0 and (rows[first] or ""):find("^❯ /%w") ~= nil
+  local begun = first > 0
+  local reader = { blocks = {}, done = false, begun = begun, command = command, whole = begun or is_top(rows) }
+  setmetatable(reader, Reader)
+  for i = first + 1, last do
+    reader:row(rows, i, last)
+  end
+  local stopped = not reader.done and reader.stop and is_stop(reader.stop) and reader.stop or nil
+  if stopped and reader.stopped_at then
+    local lines = reader.stopped_at.block.lines
+    table.move({}, 1, #lines, reader.stopped_at.line, lines)
+  end
+
+  local words, tools, said, cut = texts_of(reader, prompt)
+  local found = { progress = reader.progress, tools = tools, command = command, stopped = stopped }
   found.text = #words > 0 and table.concat(words, "\n\n") or nil
+  found.cut = cut
   found.answered = #reader.blocks > 0
   -- A command of Claude Code's own is over once something stands under it.
-  local command = first > 0 and rows[first]:find("^❯ /%w") ~= nil
-  found.command = command
-  found.done = found.done or command and reader.notice ~= nil and not found.answered and not found.progress
+  found.done = reader.done or reader.unknown or command and reader.notice ~= nil and not found.answered and not found.progress
 
-  for _, pattern in ipairs(STOPS) do
-    if reader.stop and reader.stop:find(pattern) then
-      found.stopped = reader.stop
-    end
-  end
   local ending = reader.blocks[#reader.blocks]
   if ending and text.starts(ending.head, "User declined") then
     found.stopped = ending.head

@@ -52,6 +52,15 @@ return function(check, host, here)
   refuses("a prompt is text", function() idle.send_prompt({ prompt = 5 }) end, "must be a string")
   sends("a returned prompt is cleared first", seeing("cancelled_prompt_returned").send_prompt({ prompt = "new" }),
     "key:ctrl_e key:ctrl_u key:ctrl_u mark_transcript:turn_start bracketed_paste:new key:enter", "prompt_submitted")
+  for prompt in pairs({ ["look at @ma"] = 1, ["mail me @"] = 1, ["a\nsee @a and @b"] = 1, ['read @"a b'] = 1 }) do
+    sends("no menu takes Enter behind `" .. prompt .. "`", idle.send_prompt({ prompt = prompt }),
+      "mark_transcript:turn_start bracketed_paste:" .. prompt .. "  key:enter", "prompt_submitted")
+  end
+  sends("nor is a blank added without need", idle.send_prompt({ prompt = "@a\nb" }),
+    "mark_transcript:turn_start bracketed_paste:@a\nb key:enter", "prompt_submitted")
+  sends("no menu takes another command", idle.send_prompt({ prompt = "/logoutx" }),
+    "mark_transcript:turn_start bracketed_paste:/logoutx\n key:enter", "prompt_submitted")
+  check("Enter is refused in a menu", (seeing().enter_refused({ screen = host.read(folder .. "/fixtures/file_menu.txt") }) or ""):find("menu_open"), "let")
   sends("steering begins no turn", seeing("thinking").steer({ prompt = "also this" }), "bracketed_paste:also this key:enter")
 
   local asked = seeing("permission_bash")
@@ -90,7 +99,7 @@ return function(check, host, here)
   for _, name in ipairs({ "usage", "usage_in_turn", "help", "status" }) do
     sends("a prompt leaves " .. name, seeing(name).send_prompt({ prompt = "next" }),
       "key:escape mark_transcript:turn_start bracketed_paste:next key:enter", "prompt_submitted")
-    sends("a command leaves " .. name, seeing(name).slash_command({ command = "cost" }), "key:escape bracketed_paste:/cost key:enter")
+    sends("a command leaves " .. name, seeing(name).slash_command({ command = "cost" }), "key:escape bracketed_paste:/cost\n key:enter")
     check("nothing is pasted before " .. name .. " is left",
       seeing().enter_refused({ screen = host.read(folder .. "/fixtures/" .. name .. ".txt") }), "was let")
   end
@@ -123,7 +132,7 @@ return function(check, host, here)
   sends("on to the next question", boxes.choose_option({ option = "next" }), "key:tab")
   sends("a checked box is no answer yet", seeing("question_checked").approve({}), "key:tab")
   sends("check boxes are submitted", seeing("question_checked").choose_option({ option = "Submit" }), "key:tab")
-  sends("also from the button", seeing("question_button").choose_option({ option = "Submit" }), "key:tab")
+  sends("also from the button", seeing("question_button").choose_option({ option = "Submit" }), "key:enter")
   sends("and then all answers", seeing("question_submit").choose_option({ option = "Submit" }), "text:1")
   sends("or approved", seeing("question_submit").approve({}), "key:enter")
   refuses("the button is named", function() seeing("question_checked").choose_option({ option = "Other" }) end, "`Submit`")
@@ -141,17 +150,81 @@ return function(check, host, here)
   refuses("no trust of another dialog", function() asked.deny_trust({}) end, "no_dialog: no trust dialog")
 
   sends("cancel", idle.cancel({}), "key:escape", "cancelling")
-  sends("force_cancel", idle.force_cancel({}), "key:escape key:escape", "cancelling")
+  sends("force_cancel", seeing("running_tool").force_cancel({}), "key:escape key:escape", "cancelling")
+  sends("force_cancel of nothing opens nothing", idle.force_cancel({}), "", "cancelling")
   sends("a key by another name", idle.key({ key = "Shift-Tab" }), "key:shift_tab")
   sends("a key with a plus", idle.key({ key = "ctrl+c" }), "key:ctrl_c")
   sends("no name of a key", idle.key({ key = "yes" }), "text:yes")
   sends("one sign", idle.key({ key = "-" }), "text:-")
-  sends("a slash command", idle.slash_command({ command = "usage" }), "bracketed_paste:/usage key:enter")
-  sends("a slash command by name", idle.slash_command({ name = "/usage" }), "bracketed_paste:/usage key:enter")
+  sends("a slash command", idle.slash_command({ command = "usage" }), "bracketed_paste:/usage\n key:enter")
+  sends("a slash command by name", idle.slash_command({ name = "/usage" }), "bracketed_paste:/usage\n key:enter")
   sends("a slash command behind the welcome", idle.slash_command({ command = "usage", dismiss_welcome = true }),
-    "key:enter bracketed_paste:/usage key:enter")
+    "key:enter bracketed_paste:/usage\n key:enter")
   refuses("no slash command", function() idle.slash_command({}) end, "`command` is required")
   sends("a file", idle.attach_file({ path = "/tmp/a b.txt" }), "bracketed_paste:/tmp/a b.txt")
+  local function seen_with(words, clock_ms, name)
+    local input = host.input((host.read(folder .. "/fixtures/" .. (name or "completed") .. ".txt"):gsub("\n❯ ?[^\n]*\n(─[^\n]*\n[^\n]*)%s*$", "\n❯ " .. words .. "\n%1\n")))
+    input.clock_ms = clock_ms
+    return input
+  end
+  local kept = seeing()
+  kept.classify(seen_with("", 1000))
+  kept.attach_file({ path = "/etc/hosts" })
+  kept.classify(seen_with("/etc/hosts", 3000))
+  sends("a second file", kept.attach_file({ path = "/tmp/x.png" }), "bracketed_paste:/tmp/x.png")
+  kept.classify(seen_with("/etc/hosts[Image #1]", 4000))
+  sends("a third", kept.attach_file({ path = "/etc/passwd" }), "bracketed_paste: /etc/passwd")
+  kept.classify(seen_with("/etc/hosts[Image #1] /etc/passwd", 5000))
+  sends("files go with the next prompt", kept.send_prompt({ prompt = "look" }),
+    "mark_transcript:turn_start bracketed_paste: look key:enter", "prompt_submitted")
+  kept.classify(seen_with("", 7000))
+  sends("and not with the one behind it", kept.send_prompt({ prompt = "look" }),
+    "mark_transcript:turn_start bracketed_paste:look key:enter", "prompt_submitted")
+  kept.attach_file({ path = "/etc/hosts" })
+  check("a file is pasted", kept.may_type(seen_with("", 7100)) == true, "not pasted")
+  sends("nor is one lost that is not drawn yet", kept.steer({ prompt = "look" }), "bracketed_paste: look key:enter")
+  check("a prompt waits for it", kept.may_type(seen_with("", 7200)) == false, "did not wait")
+  check("until it is drawn", kept.may_type(seen_with("/etc/hosts", 7300)) == true, "waited")
+  kept.classify(seen_with("", 9000))
+  kept.attach_file({ path = "/etc/hosts" })
+  kept.classify(seen_with("", 20000))
+  sends("one that was taken away is not sent", kept.send_prompt({ prompt = "look" }),
+    "mark_transcript:turn_start bracketed_paste:look key:enter", "prompt_submitted")
+  kept.classify(seen_with("a prompt that came back", 21000))
+  sends("what came back does not go with a file", kept.attach_file({ path = "/etc/hosts" }),
+    "key:ctrl_e key:ctrl_u key:ctrl_u bracketed_paste:/etc/hosts")
+  kept.classify(seen_with("", 22000))
+  kept.key({ key = "some words" })
+  kept.classify(seen_with("some words", 23000))
+  sends("what was typed does", kept.attach_file({ path = "/etc/hosts" }), "bracketed_paste:/etc/hosts")
+  kept.classify(seen_with("some words/etc/hosts", 25000))
+  sends("but not with a prompt", kept.send_prompt({ prompt = "look" }),
+    "key:ctrl_e key:ctrl_u key:ctrl_u bracketed_paste:/etc/hosts mark_transcript:turn_start bracketed_paste: look key:enter", "prompt_submitted")
+
+  -- Whether there is something to type into.
+  local starting = seeing()
+  local function may_type(screen, clock_ms, more)
+    local input = host.input(screen, more)
+    input.clock_ms, input.stable_ms = clock_ms, more and more.stable_ms
+    return starting.may_type(input)
+  end
+  local ready = host.read(folder .. "/fixtures/ready.txt")
+  local trust = host.read(folder .. "/fixtures/trust.txt")
+  check("nothing yet", may_type("", 0) == false, "typed")
+  check("keys are lost at first", may_type(ready, 100) == false, "typed")
+  check("a composer takes keys", may_type(ready, 600) == true, "not typed")
+  check("a dialog comes first", tostring(may_type(trust, 700)):find("dialog_open: the state is `waiting_for_trust`"), "typed")
+  check("a quiet composer takes keys", seeing().may_type({ screen = ready, clock_ms = 5, stable_ms = 500 }) == true, "not typed")
+  check("another program has ended", may_type("bye", 800, { process_exited = true }) == true, "waited for")
+  seen_at(starting, "trust", 1000)
+  starting.approve_trust({})
+  seen_at(starting, "trust", 1050)
+  sends("a prompt behind the trusted folder is planned", starting.send_prompt({ prompt = "go" }),
+    "mark_transcript:turn_start bracketed_paste:go key:enter", "prompt_submitted")
+  check("and waits for its composer", may_type(trust, 1100) == false and may_type(ready, 1200) == false, "typed")
+  check("and is typed", may_type(ready, 1700) == true, "not typed")
+  check("and is pending then", starting.submission_state({ screen = ready }) == "pending", "not pending")
+
   refuses("no file", function() idle.attach_file({ path = " " }) end, "`path` is required")
   refuses("two files", function() idle.attach_file({ path = "a\nb" }) end, "one line")
   sends("expand", idle.expand(), "key:ctrl_o")

@@ -59,6 +59,48 @@ return function(check, host, here)
   local silent = screen("completed"):gsub("❯ hello.-\n\n(───)", "❯ /plugin\n\n%1")
   state("a command that says nothing", silent, { last_intent = "prompt_submitted", stable_ms = 300 }, "completed_turn")
 
+  local ended = state("a program that ended", screen("completed"), { last_intent = "prompt_submitted", process_exited = true, exit_code = 1 }, "error", "process has ended")
+  check("how it ended", ended.metadata.ended.exit_code == 1 and ended.metadata.error.message == "Claude Code has ended with exit code 1", "not told")
+  ended = state("one that ended at once", "No conversation found to continue", { process_exited = true, signal = 9 }, "error")
+  check("why it ended", ended.metadata.error.message == "Claude Code has ended by signal 9: No conversation found to continue", ended.metadata.error.message)
+
+  -- A file that waits in the composer is not the prompt that was sent.
+  local working = host.load(folder)
+  local function look(name, more)
+    local input = host.input(screen(name), more)
+    input.stable_ms = more.stable_ms
+    return working.classify(input)
+  end
+  look("completed", { clock_ms = 0 })
+  working.send_prompt({ prompt = "tell me more" })
+  look("streaming", { clock_ms = 100, last_intent = "prompt_submitted" })
+  working.attach_file({ path = "/etc/hostname" })
+  local out = look("attached_in_turn", { clock_ms = 9000, last_intent = "prompt_submitted", stable_ms = 8000 })
+  check("a turn works beside a file", out.state == "thinking" and out.metadata.turn.partial_text, out.evidence)
+  -- Nobody waits, so nobody says how long it is quiet.
+  working.classify(host.input(screen("completed")))
+  working.send_prompt({ prompt = "/clear" })
+  check("a command just seen", look("cleared", { clock_ms = 10000, last_intent = "prompt_submitted" }).state == "thinking", "not thinking")
+  check("a command that is seen again", look("cleared", { clock_ms = 10400, last_intent = "prompt_submitted" }).state == "completed_turn", "thinking")
+  local hint = screen("cleared"):gsub("%? for shortcuts[^\n]*", "")
+  out = working.classify(host.input(hint, { clock_ms = 10500, stable_ms = 0, last_intent = "prompt_submitted" }))
+  check("it stays over", out.state == "completed_turn", out.evidence)
+  -- A turn that was cancelled before its answer has none.
+  look("completed", { clock_ms = 11000 })
+  working.send_prompt({ prompt = "think about it" })
+  out = look("cancelled_prompt_returned", { clock_ms = 12000, last_intent = "cancelling", stable_ms = 300 })
+  check("no text of the turn before", out.state == "waiting_for_user_input" and not out.metadata.turn, "has a text")
+  -- Steering where nothing works begins a turn, too.
+  look("completed", { clock_ms = 12500 })
+  working.steer({ prompt = "more" })
+  out = look("completed", { clock_ms = 12600, last_intent = "prompt_submitted", stable_ms = 300 })
+  check("a turn that was steered into being", out.state == "thinking", out.evidence)
+  -- A prompt taller than the screen is no answer.
+  look("completed", { clock_ms = 13000 })
+  working.send_prompt({ prompt = "Why does it say\n❯ 1. Yes\n  2. No\n\nEsc to cancel · Tab to amend" })
+  out = look("quoted_in_prompt_80x24", { clock_ms = 14000, last_intent = "prompt_submitted", stable_ms = 300 })
+  check("the rest of a prompt", out.metadata.turn.text:find("^You said") and not out.metadata.turn.cut, out.metadata.turn.text)
+
   state("an old prompt glyph", "✻ Cooked for 3s\n\n❯", { last_intent = "prompt_submitted", stable_ms = 300 }, "completed_turn")
   state("an old dialog", "Do you want to proceed?\n❯ 1. Yes\n  2. No", {}, "waiting_for_permission")
   state("keys in brackets", "Run it? [Enter] yes  [Esc] no", {}, "waiting_for_permission")
@@ -99,6 +141,15 @@ return function(check, host, here)
   exports.send_prompt({ prompt = "next" })
   sent.stable_ms = 5000
   state("a turn that went by unseen", screen("completed"), sent, "completed_turn")
+
+  -- On a small screen a turn may end with all of it off the screen.
+  exports = host.load(folder)
+  local lone = ("─"):rep(40) .. "\n❯\n" .. ("─"):rep(40) .. "\n  ? for shortcuts"
+  state("a turn of which nothing is to be seen", lone, { last_intent = "prompt_submitted", stable_ms = 300 }, "thinking")
+  state("and that is over", lone, { last_intent = "prompt_submitted", stable_ms = 1000 }, "completed_turn")
+  exports = host.load(folder)
+  state("first", lone, { last_intent = "prompt_submitted", clock_ms = 5000 }, "thinking")
+  state("and a second later", lone, { last_intent = "prompt_submitted", clock_ms = 6000 }, "completed_turn")
 
   for name, want in pairs({
     ready = "empty", completed = "empty", composer_text = "text", composer_pasted = "pasted", trust = "absent",

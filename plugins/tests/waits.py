@@ -17,13 +17,13 @@ CLAUDE = {
         {"completed_turn", "waiting_for_permission", "waiting_for_trust", "waiting_for_plan_approval",
          "waiting_for_model_select", "waiting_for_login", "usage_screen", "local_ui_screen", "error", "question",
          "waiting_for_external_editor"},
-        {"thinking", "unsent", "ready"}),
+        {"thinking", "ready"}),
     "wait_dialog_matcher": (
         {"waiting_for_permission", "waiting_for_trust", "waiting_for_plan_approval", "waiting_for_model_select", "question"},
-        {"completed_turn", "thinking", "usage_screen", "error", "unsent", "ready"}),
-    "wait_ready_matcher": ({"completed_turn", "ready"}, {
+        {"completed_turn", "thinking", "usage_screen", "error", "unsent", "ready", "filled"}),
+    "wait_ready_matcher": ({"completed_turn", "ready", "filled"}, {
         "thinking", "waiting_for_permission", "waiting_for_trust", "waiting_for_login", "usage_screen", "question"}),
-    "wait_cancel_settled_matcher": ({"ready", "completed_turn", "waiting_for_permission", "question"}, {"thinking"}),
+    "wait_cancel_settled_matcher": ({"ready", "filled", "completed_turn", "waiting_for_permission", "question"}, {"thinking"}),
 }
 # That of a shell may hold while a command runs: the host goes on for as long as `classify` says so.
 SHELL = {"wait_turn_matcher": ({"prompt", "continuation"}, {"starting"})}
@@ -54,7 +54,9 @@ def state_of(name, expected):
         return "unsent"
     if expected["state"] == "waiting_for_user_input":
         # An idle composer below a turn that ended counts as that, too.
-        return "ready" if name.startswith(("ready", "composer", "cancelled_prompt")) else "idle"
+        if name.startswith(("composer", "cancelled_prompt")):
+            return "filled"
+        return "ready" if name.startswith("ready") else "idle"
     return expected["state"]
 
 

@@ -1,11 +1,15 @@
 //! Carrying out what an intent wants, so that a prompt is submitted and never stranded.
 //!
+//! A program that was just started takes no prompt yet, so the adapter is asked before anything is typed.
 //! Between a paste and the Enter behind it the composer settles: an Enter that comes too early is
 //! taken for a part of the paste. If a dialog came up meanwhile the Enter would answer it, so the adapter is
-//! asked before; and before a paste behind an Escape, until what that is to leave is gone. After the Enter the adapter says whether the prompt was sent; while
-//! it is still in the composer, Enter is pressed again, a few times, and then the caller is told the
-//! truth.
+//! asked before; and before a paste behind an Escape, until what that is to leave is gone. After the Enter the
+//! adapter says whether the prompt was sent; while it is still in the composer, Enter is pressed again, a few
+//! times, and then the caller is told the truth.
+//!
+//! **Invariant:** an adapter that has a say and cannot say it is taken for a no: nothing is typed then.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use greenroom_engine::Matcher;
@@ -19,6 +23,13 @@ use crate::action::Action;
 use crate::adapters::{INTENT, Live};
 use crate::error::RpcError;
 use crate::typing::Typist;
+
+/// How long a program may take until there is something to type into. Claude Code starts in half a second, on a
+/// busy machine in ten.
+const READY_WITHIN: Duration = Duration::from_secs(20);
+
+/// How often an adapter is asked whether there is, though nothing changes: it may count the time itself.
+const READY_AGAIN: Duration = Duration::from_millis(100);
 
 /// How long the screen must be still for a composer to have settled.
 const SETTLED: Duration = Duration::from_millis(80);
@@ -37,6 +48,10 @@ const SHOWS_WITHIN: Duration = Duration::from_millis(500);
 
 /// How long it may take in all until a prompt is known to be sent.
 const SENT_WITHIN: Duration = Duration::from_secs(10);
+
+/// The export by which an adapter says whether there is something to type into: `true`, `false` (not yet), or a text
+/// that says why not.
+const MAY_TYPE: &str = "may_type";
 
 /// The export by which an adapter says whether the prompt it planned was sent: `sent`, `unsent` or
 /// `pending`.
@@ -60,6 +75,9 @@ impl Door {
         let actions: Vec<Action> =
             plan.actions.iter().map(Action::from_wire).collect::<Result<_, _>>()?;
         let (id, mut filled) = (live.session, false);
+        if types_at_once(&actions) {
+            self.is_ready(typist, live).await?;
+        }
         let (mut submits, mut left) = (false, false);
         for action in actions {
             if left && action.fills_composer() {
@@ -67,7 +85,8 @@ impl Door {
             }
             left = action.is_escape() || (left && !action.fills_composer());
             let enters = action.is_enter() && filled;
-            if enters {
+            // A second paste that comes too early takes the place of the first.
+            if enters || (filled && action.fills_composer()) {
                 self.settle(id).await?;
                 self.refusal(live).await?.map_or(Ok(()), Err)?;
             }
@@ -112,27 +131,54 @@ impl Door {
         }
     }
 
+    /// Waits until there is something to type into, if the adapter can tell. Others need not wait for that, and a
+    /// turn whose time is over gives up: nothing of it was typed.
+    async fn is_ready(&self, typist: Typist<'_>, live: &Live) -> Result<(), RpcError> {
+        let until = Instant::now() + READY_WITHIN;
+        let mut changes = self.engine.changes(live.session)?;
+        loop {
+            changes.borrow_and_update();
+            let mut seen = self.see(live.session).await?;
+            seen.sight.stable_ms = u64::try_from(seen.quiet.as_millis()).ok();
+            match live.plugin.look(MAY_TYPE, &seen.sight).await {
+                Ok(None | Some(Value::Bool(true))) => break,
+                Ok(Some(Value::Bool(false))) => {}
+                Ok(Some(Value::String(why))) => return Err(refused(&why)),
+                Ok(Some(_)) => return Err(unsaid(MAY_TYPE, &"neither a boolean nor a text")),
+                Err(error) => return Err(unsaid(MAY_TYPE, &error)),
+            }
+            if Instant::now() >= until {
+                let within = READY_WITHIN.as_secs();
+                return Err(refused(&format!(
+                    "not_ready: nothing to type into was shown for {within} s, nothing was typed"
+                )));
+            }
+            typist.typing.set_stuck(true);
+            // In vain, or at its end: it is looked at again all the same.
+            let _changed = tokio::time::timeout(READY_AGAIN, changes.changed()).await;
+            live.plugin.turn().await;
+        }
+        typist.typing.set_stuck(false);
+        Ok(())
+    }
+
     /// Why nothing may be typed into what is shown, if the adapter can tell.
     async fn refusal(&self, live: &Live) -> Result<Option<RpcError>, RpcError> {
         let seen = self.see(live.session).await?;
-        Ok(match live.plugin.look(REFUSED, &seen.sight).await {
-            Ok(Some(Value::String(why))) => {
-                Some(RpcError::internal(format!("lua plugin error: {why}")))
-            }
-            Ok(_) => None,
-            Err(error) => {
-                tracing::warn!(adapter = %live.name, %error, "an adapter cannot tell what Enter would do");
-                None
-            }
-        })
+        match live.plugin.look(REFUSED, &seen.sight).await {
+            Ok(None | Some(Value::Null | Value::Bool(false))) => Ok(None),
+            Ok(Some(Value::String(why))) => Ok(Some(refused(&why))),
+            Ok(Some(_)) => Err(unsaid(REFUSED, &"neither a text nor nil")),
+            Err(error) => Err(unsaid(REFUSED, &error)),
+        }
     }
 
     /// Sees to it that a prompt was sent, if the adapter can tell.
     async fn verify(&self, typist: Typist<'_>, live: &Live) -> Result<(), RpcError> {
         let until = Instant::now() + SENT_WITHIN;
         let mut changes = self.engine.changes(live.session)?;
-        let mut again = 0;
-        loop {
+        let (mut again, mut shows) = (0, Instant::now() + SHOWS_WITHIN);
+        let unsent = loop {
             changes.borrow_and_update();
             let seen = self.see(live.session).await?;
             let state = match live.plugin.look(SUBMISSION, &seen.sight).await {
@@ -143,21 +189,55 @@ impl Door {
                     return Ok(());
                 }
             };
-            match state.as_str() {
-                Some("unsent" | "pending") if Instant::now() >= until => break,
-                Some("unsent") if again == AGAIN => break,
-                Some("unsent") => {
-                    tracing::info!(adapter = %live.name, "a prompt was still in the composer: Enter again");
-                    again += 1;
-                    Action::Key("enter".to_owned()).perform(self, typist, live.session).await?;
-                }
-                Some("pending") => {}
+            let unsent = match state.as_str() {
+                Some("unsent") => true,
+                Some("pending") => false,
                 _ => return Ok(()),
+            };
+            let is_late = Instant::now() >= shows;
+            if Instant::now() >= until || (unsent && is_late && again == AGAIN) {
+                break unsent;
+            }
+            if unsent && is_late {
+                // A dialog may have come up since.
+                self.refusal(live).await?.map_or(Ok(()), Err)?;
+                tracing::info!(adapter = %live.name, "a prompt was still in the composer: Enter again");
+                again += 1;
+                Action::Key("enter".to_owned()).perform(self, typist, live.session).await?;
+                shows = Instant::now() + SHOWS_WITHIN;
             }
             // In vain, or at its end: it is looked at again all the same.
-            let _changed = tokio::time::timeout(SHOWS_WITHIN, changes.changed()).await;
+            let next = if is_late {
+                SHOWS_WITHIN
+            } else {
+                shows.saturating_duration_since(Instant::now())
+            };
+            let _changed = tokio::time::timeout(next, changes.changed()).await;
             live.plugin.turn().await;
-        }
-        Err(RpcError::internal("the prompt was not submitted: it is still in the composer"))
+        };
+        Err(RpcError::internal(if unsent {
+            "the prompt was not submitted: it is still in the composer".to_owned()
+        } else {
+            let within = SENT_WITHIN.as_secs();
+            format!("whether the prompt was submitted could not be seen within {within} s")
+        }))
     }
+}
+
+/// Whether a plan begins with what goes into a composer, if only to empty it first. Behind an Escape or an Enter it
+/// does not: something else is to be left before.
+fn types_at_once(actions: &[Action]) -> bool {
+    let mut typed = actions.iter().filter(|action| !matches!(action, Action::MarkTranscript(_)));
+    typed.clone().any(Action::fills_composer)
+        && typed.next().is_some_and(|first| !first.is_escape() && !first.is_enter())
+}
+
+/// What an adapter said no with.
+fn refused(why: &str) -> RpcError {
+    RpcError::internal(format!("lua plugin error: {why}"))
+}
+
+/// An adapter that was asked whether something may be typed, and did not say.
+fn unsaid(function: &str, why: &dyn Display) -> RpcError {
+    refused(&format!("`{function}` did not say whether to type: {why}"))
 }

@@ -170,3 +170,51 @@ fn claude_code_is_driven_through_its_adapter() {
     claude.rpc.finish();
     assert!(serving.wait_for_end().success());
 }
+
+/// Prompts from the first moment to the last: before there is a composer, with a file, with what a menu completes, and
+/// the one that ends the program.
+#[test]
+fn claude_code_gets_its_prompts_as_they_were_written() {
+    let home = home();
+    let project = home.path().join("project");
+    std::fs::create_dir(&project).unwrap();
+    std::fs::write(project.join("main.py"), "").unwrap();
+    let (mut serving, rpc) = Serving::start(&home, Framing::Lines, &[]);
+    let api = Api::start();
+    let mut claude = Driven::start(rpc, &home, &api, &project);
+
+    // Nothing is there yet; then a dialog is.
+    let send = json!({"intent": "send_prompt", "params": {"prompt": "too early"}});
+    let early = json!({"adapter": claude.adapter, "send": send});
+    let refused = claude.rpc.refused("adapter.turn", &early);
+    let why = refused["message"].as_str().unwrap();
+    assert!(why.contains("dialog_open: the state is `waiting_for_trust`"), "{refused}");
+    claude.send("approve_trust", json!({}));
+    let said = |state: Value| state["metadata"]["turn"]["text"].clone();
+    assert_eq!(said(claude.turn("at once")), "echo: at once");
+
+    for path in ["/etc/hostname", "/etc/hosts"] {
+        claude.send("attach_file", json!({"path": path}));
+    }
+    assert_eq!(said(claude.turn("read")), "echo: /etc/hostname /etc/hosts read");
+    assert_eq!(said(claude.turn("look at @ma")), "echo: look at @ma");
+    assert_eq!(said(claude.turn("mail me @")), "echo: mail me @");
+    assert_eq!(said(claude.turn("\n\nlines")), "echo: lines");
+    let unknown = said(claude.turn("/logoutx"));
+    assert!(unknown.as_str().unwrap().starts_with("Unknown command: /logoutx"), "{unknown}");
+    let state = claude.call("adapter.state", json!({}))["state"].clone();
+    assert_eq!(state["state"], "completed_turn", "{state}");
+
+    // Where nothing works there is nothing to cancel.
+    claude.send("force_cancel", json!({}));
+    assert_eq!(said(claude.turn("and on")), "echo: and on");
+
+    let state = claude.turn("exit");
+    assert_eq!(
+        (&state["state"], &state["metadata"]["ended"]["exit_code"]),
+        (&json!("error"), &json!(0))
+    );
+    claude.call("adapter.close", json!({}));
+    claude.rpc.finish();
+    assert!(serving.wait_for_end().success());
+}

@@ -10,6 +10,7 @@ mod order;
 mod plugins;
 mod raw;
 mod secrets;
+mod submit;
 mod unread;
 
 use greenroom_testkit::{Framing, Home, Rpc, Serving};

@@ -356,7 +356,7 @@ fn a_dialog_that_comes_up_behind_a_paste_is_not_answered_by_its_enter() {
 }
 
 /// A program that shows screens of Claude Code one after the other, as `script` says, and is driven as such.
-fn showing(rpc: &mut greenroom_testkit::Rpc, script: &str) -> Value {
+pub(super) fn showing(rpc: &mut greenroom_testkit::Rpc, script: &str) -> Value {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plugins/claude-code/fixtures");
     let script = format!(
         "stty raw -echo -opost; show() {{ printf '\\033[H\\033[2J'; sed 's/$/\\r/' {fixtures}/$1.txt; }}; \

@@ -1,0 +1,160 @@
+//! Prompts that an adapter types: not before there is something to type into, and no Enter that an adapter did not
+//! agree to.
+
+use std::time::{Duration, Instant};
+
+use greenroom_testkit::{Framing, Home, Rpc, Serving, eventually};
+use serde_json::{Value, json};
+
+use super::adapters::showing;
+use super::{home, private};
+
+/// An adapter that submits a prompt, with one more export.
+fn asked(home: &Home, export: &str) -> (Serving, Rpc, Value) {
+    let source = format!(
+        "local M, a = {{}}, ptywright.action\n\
+        function M.classify() return {{ state = \"up\" }} end\n\
+        function M.go() return {{ actions = {{ a.bracketed_paste(\"go\"), a.key(\"enter\") }}, last_intent = \"prompt_submitted\" }} end\n\
+        function M.leave() return {{ actions = {{ a.key(\"escape\"), a.bracketed_paste(\"go\") }} }} end\n\
+        {export}\nreturn M\n"
+    );
+    let manifest = "name = \"asked\"\nkind = \"adapter\"\nversion = \"1\"\nruntime = \"lua\"\n\
+        entrypoint = \"main.lua\"\npermissions = [\"session.spawn\", \"screen.read\", \"input.write\"]\n";
+    let folder = home.path().join("asked");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("main.lua"), source).unwrap();
+    std::fs::write(folder.join("manifest.toml"), manifest).unwrap();
+    let manifest = folder.join("manifest.toml").display().to_string();
+    let arguments = ["--plugin".to_owned(), manifest];
+    let (server, mut rpc) = Serving::start(home, Framing::Lines, &arguments);
+    let typed = home.path().join("typed");
+    let mut start = super::shell(&format!("stty raw -echo; exec cat > {}", typed.display()));
+    start["plugin"] = "asked".into();
+    let adapter = rpc.call("adapter.start", &start)["adapter"].clone();
+    eventually("the program reads", || typed.exists());
+    (server, rpc, adapter)
+}
+
+fn typed(home: &Home) -> Vec<u8> {
+    std::fs::read(home.path().join("typed")).unwrap()
+}
+
+/// An adapter that has a say and cannot say it: nothing is typed any more.
+#[test]
+fn who_cannot_say_whether_to_type_is_taken_for_a_no() {
+    let bodies = ["while true do end", "error(\"oh\")", "return {}", "return 5"];
+    for (export, intent, before) in [
+        ("enter_refused", "go", &b"\x1b[200~go\x1b[201~"[..]),
+        ("enter_refused", "leave", b"\x1b"),
+        ("may_type", "go", b""),
+    ] {
+        for body in bodies {
+            let home = home();
+            let (_server, mut rpc, adapter) =
+                asked(&home, &format!("function M.{export}() {body} end"));
+            let send = json!({"adapter": adapter, "intent": intent});
+            let error = rpc.refused("adapter.send", &send);
+            let why = error["message"].as_str().unwrap();
+            assert_eq!(error["code"], -32603, "{error}");
+            let said = format!("`{export}` did not say whether to type");
+            assert!(why.contains(&said), "{body}: {error}");
+            eventually("what came before is typed", || typed(&home) == before);
+        }
+    }
+}
+
+#[test]
+fn who_says_nothing_lets_type() {
+    for export in ["", "function M.enter_refused() end", "function M.may_type() return true end"] {
+        let home = home();
+        let (_server, mut rpc, adapter) = asked(&home, export);
+        rpc.call("adapter.send", &json!({"adapter": adapter, "intent": "go"}));
+        eventually("all is typed", || typed(&home) == b"\x1b[200~go\x1b[201~\r");
+    }
+}
+
+#[test]
+fn a_prompt_that_is_pending_is_not_said_to_be_in_the_composer() {
+    let home = home();
+    let (_server, mut rpc, adapter) =
+        asked(&home, "function M.submission_state() return \"pending\" end");
+    let error = rpc.refused("adapter.send", &json!({"adapter": adapter, "intent": "go"}));
+    let why = error["message"].as_str().unwrap();
+    assert_eq!(why, "whether the prompt was submitted could not be seen within 10 s", "{error}");
+    assert_eq!(typed(&home), b"\x1b[200~go\x1b[201~\r");
+}
+
+#[test]
+fn enter_is_pressed_again_while_a_prompt_is_unsent() {
+    let home = home();
+    let (_server, mut rpc, adapter) =
+        asked(&home, "function M.submission_state() return \"unsent\" end");
+    let error = rpc.refused("adapter.send", &json!({"adapter": adapter, "intent": "go"}));
+    let why = error["message"].as_str().unwrap();
+    assert_eq!(why, "the prompt was not submitted: it is still in the composer", "{error}");
+    assert_eq!(typed(&home), b"\x1b[200~go\x1b[201~\r\r\r\r");
+}
+
+/// The composer comes half a second after the prompt was sent.
+#[test]
+fn a_prompt_waits_for_its_composer() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    let early = home.path().join("early");
+    let script = format!(
+        "timeout 0.5 cat > {}; show ready; take 15 > {}; show completed; exec cat",
+        early.display(),
+        home.path().join("typed").display()
+    );
+    let adapter = showing(&mut rpc, &script);
+    let send = json!({"intent": "send_prompt", "params": {"prompt": "go"}});
+    let ended = rpc.call("adapter.turn", &json!({"adapter": adapter, "send": send}));
+    assert_eq!(ended["state"]["state"], "completed_turn", "{ended}");
+    assert_eq!(std::fs::read(&early).unwrap(), b"");
+    assert_eq!(typed(&home), b"\x1b[200~go\x1b[201~\r");
+}
+
+#[test]
+fn a_dialog_that_comes_before_the_composer_gets_no_prompt() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    let typed = home.path().join("typed");
+    let script = format!("sleep 0.3; show trust; exec cat > {}", typed.display());
+    let adapter = showing(&mut rpc, &script);
+    let send = json!({"intent": "send_prompt", "params": {"prompt": "go"}});
+    let error = rpc.refused("adapter.turn", &json!({"adapter": adapter, "send": send}));
+    let why = error["message"].as_str().unwrap();
+    assert!(why.contains("dialog_open: the state is `waiting_for_trust`"), "{error}");
+    let state = rpc.call("adapter.state", &json!({"adapter": adapter}))["state"].clone();
+    assert_eq!(state["state"], "waiting_for_trust", "{state}");
+    assert_eq!(std::fs::read(&typed).unwrap(), b"");
+}
+
+/// Nothing was typed yet, so a turn may end when its time is over.
+#[test]
+fn a_turn_does_not_wait_longer_for_a_composer_than_for_all() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    let adapter = showing(&mut rpc, "exec sleep 600");
+    let send = json!({"intent": "send_prompt", "params": {"prompt": "go"}});
+    let turn = json!({"adapter": adapter, "send": send, "wait": {"timeout_ms": 300}});
+    let begun = Instant::now();
+    let error = rpc.refused("adapter.turn", &turn);
+    assert_eq!(error["code"], -32001, "{error}");
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_program_that_ends_is_told_as_ended() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    let adapter = showing(&mut rpc, "show ready; take 15; exit 3");
+    let send = json!({"intent": "send_prompt", "params": {"prompt": "go"}});
+    let ended = rpc.call("adapter.turn", &json!({"adapter": adapter, "send": send}));
+    assert_eq!(ended["state"]["state"], "error", "{ended}");
+    assert_eq!(ended["state"]["metadata"]["ended"]["exit_code"], 3, "{ended}");
+    for intent in ["wait_turn_matcher", "wait_ready_matcher", "wait_dialog_matcher"] {
+        let wait = json!({"adapter": adapter, "intent": intent, "timeout_ms": 20_000});
+        assert_eq!(rpc.call("adapter.wait", &wait)["state"]["state"], "error");
+    }
+}

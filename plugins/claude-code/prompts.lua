@@ -1,0 +1,208 @@
+-- What goes into the composer: prompts, commands and files, as plans of actions.
+--
+-- A composer is not always empty, nor always there, and not all that is typed into it stays text. README.md has the
+-- findings that these plans rest on.
+
+local seen = require("seen")
+local submission = require("submission")
+local text = require("text")
+local wanted = require("params").wanted
+local action = ptywright.action
+
+local prompts = {}
+
+-- How long it may take behind the dialog of a folder until the composer is there.
+local TRUSTED_MS = 3000
+
+-- A folder that was just trusted has its composer soon: the host waits for it, while the dialog is taken away.
+local function is_trusted()
+  local since = seen.trusted_ms and seen.clock_ms and seen.clock_ms - seen.trusted_ms
+  local is_other = seen.dialog and seen.dialog.id
+  return since ~= nil and since < TRUSTED_MS and not is_other
+end
+
+-- A dialog takes the Enter behind a prompt for its answer, most often a yes; another screen searches for it, or opens
+-- an editor. One that is only for reading is left: the host sees to it that the composer is back before it types on.
+local function to_composer(actions)
+  local trusted = is_trusted()
+  if seen.asks and seen.for_reading and not trusted then
+    actions[#actions + 1] = action.key("escape")
+  elseif seen.asks and not trusted then
+    error("dialog_open: the state is `" .. seen.asks .. "`, nothing was typed; answer or leave it first", 0)
+  end
+  return actions
+end
+
+local function checked_prompt(params)
+  local prompt = wanted(params, "prompt")
+  if not prompt then
+    error("invalid_params: `prompt` is required", 0)
+  end
+  -- A control character would end the paste or press a key; tab and newline are text.
+  prompt = prompt:gsub("\r\n?", "\n"):gsub("[%z\1-\8\11-\31\127]", "")
+  return prompt
+end
+
+-- As typed text a prompt can be more than text: `!` in front runs a shell command at once, a backslash at the end
+-- makes Enter a newline, and behind an `@` Enter takes the file that a menu offers. A blank at that side keeps it a
+-- prompt. A slash stays: commands may come through here. But their menu offers the next best, `/logout` for `/logoutx`;
+-- a newline closes it, and Claude Code trims it.
+local function safe_prompt(prompt)
+  if text.starts(prompt, "!") then
+    prompt = " " .. prompt
+  end
+  local last_line = prompt:match("^.*\n(.*)$") or prompt
+  if prompt:sub(-1) == "\\" or text.has(last_line, "@") and not last_line:find("%s$") then
+    prompt = prompt .. " "
+  end
+  if text.starts(prompt, "/") and not text.has(prompt, "\n") then
+    prompt = prompt .. "\n"
+  end
+  return prompt
+end
+
+-- Empties the composer, where a cancelled prompt may have come back. Each Ctrl+U takes a line or a
+-- line break, and none of them does harm to an empty composer, as Escape or Ctrl+C would.
+local function clear_composer(actions)
+  if seen.composer ~= "text" and seen.composer ~= "pasted" then
+    return
+  end
+  actions[#actions + 1] = action.key("ctrl_e")
+  for _ = 1, 2 * math.max(1, seen.composer_rows or 1) do
+    actions[#actions + 1] = action.key("ctrl_u")
+  end
+end
+
+-- Whether the composer holds what `attach_file` put there, and whether nothing else. An image is shown by its number.
+local function holds_files()
+  local attached = seen.attached
+  if not attached then
+    return false, false
+  end
+  -- What was pasted just now is not all to be seen yet.
+  if submission.is_due(seen.clock_ms) then
+    return true, attached.alone
+  end
+  local rest = text.squeeze(seen.composer_text)
+  for _, path in ipairs(attached) do
+    local first, last = rest:find(text.squeeze(path), 1, true)
+    if not first then
+      first, last = rest:find("%[Image#%d+%]")
+    end
+    if not first then
+      return false, false
+    end
+    rest = rest:sub(1, first - 1) .. rest:sub(last + 1)
+  end
+  return true, rest == ""
+end
+
+-- An image is taken for one only if its path is all of a paste; others have a blank before them.
+local IMAGES = { png = true, jpg = true, jpeg = true, gif = true, webp = true }
+
+local function file_pasted(path, is_first)
+  local is_image = IMAGES[(path:match("%.(%w+)$") or ""):lower()]
+  return action.bracketed_paste((is_first or is_image) and path or " " .. path)
+end
+
+-- Empties the composer but for files that wait there for this prompt, and gives those.
+local function keep_files(actions)
+  local holds, alone = holds_files()
+  local files = holds and seen.attached or {}
+  seen.attached = nil
+  if holds and alone then
+    return files
+  end
+  clear_composer(actions)
+  for i, path in ipairs(files) do
+    actions[#actions + 1] = file_pasted(path, i == 1)
+  end
+  return files
+end
+
+local function behind_files(files, prompt)
+  return safe_prompt(#files > 0 and " " .. prompt or prompt)
+end
+
+function prompts.send_prompt(params)
+  local prompt = checked_prompt(params)
+  if text.trim(prompt) == "" then
+    return { actions = {}, last_intent = "" }
+  end
+  local actions = to_composer({})
+  local files = keep_files(actions)
+  seen.coming = nil
+  submission.begins(table.concat(files) .. prompt)
+  actions[#actions + 1] = action.mark_transcript("turn_start")
+  actions[#actions + 1] = action.bracketed_paste(behind_files(files, prompt))
+  actions[#actions + 1] = action.key("enter")
+  return { actions = actions, last_intent = "prompt_submitted" }
+end
+
+function prompts.steer(params)
+  local prompt = checked_prompt(params)
+  if text.trim(prompt) == "" then
+    error("invalid_params: `prompt` is empty", 0)
+  end
+  local actions = to_composer({})
+  local holds = holds_files()
+  local files = holds and seen.attached or {}
+  seen.attached, seen.typed, seen.ended = nil, false, nil
+  -- Where nothing works it begins a turn, and the end that can be seen is that of the one before.
+  seen.submitted = seen.conversation
+  seen.aside = text.squeeze(table.concat(files) .. prompt)
+  actions[#actions + 1] = action.bracketed_paste(behind_files(files, prompt))
+  actions[#actions + 1] = action.key("enter")
+  return { actions = actions }
+end
+
+function prompts.slash_command(params)
+  local command = wanted(params, "command") or wanted(params, "name")
+  command = command and text.trim(command)
+  if not command or command == "" or command == "/" then
+    error("invalid_params: `command` is required, such as `usage`", 0)
+  end
+  if command:find("[\r\n]") then
+    error("invalid_params: `command` must be one line", 0)
+  end
+  if not text.starts(command, "/") then
+    command = "/" .. command
+  end
+  local actions = to_composer({})
+  if params.dismiss_welcome == true then
+    actions[#actions + 1] = action.key("enter")
+  end
+  seen.of_its_own, seen.attached, seen.typed = false, nil, false
+  clear_composer(actions)
+  actions[#actions + 1] = action.bracketed_paste(safe_prompt(command))
+  actions[#actions + 1] = action.key("enter")
+  return { actions = actions }
+end
+
+function prompts.attach_file(params)
+  local path = wanted(params, "path")
+  if not path or text.trim(path) == "" then
+    error("invalid_params: `path` is required", 0)
+  end
+  if path:find("%c") then
+    error("invalid_params: `path` must be one line without control characters", 0)
+  end
+  local actions = to_composer({})
+  local holds, alone = holds_files()
+  local attached = holds and seen.attached or {}
+  if not holds then
+    -- What somebody typed with `key` stays; what a cancelled turn left does not.
+    alone = seen.composer_text == "" or not seen.typed
+    if alone then
+      clear_composer(actions)
+    end
+  end
+  attached[#attached + 1] = path
+  attached.alone = alone
+  submission.expects(path)
+  seen.attached, seen.aside = attached, text.squeeze(table.concat(attached))
+  actions[#actions + 1] = file_pasted(path, not holds)
+  return { actions = actions }
+end
+
+return prompts

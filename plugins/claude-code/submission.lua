@@ -1,0 +1,228 @@
+-- How far a prompt has come: whether there is a composer to type into, whether the prompt still stands there, whether
+-- its turn has begun, and whether that was seen to end.
+--
+-- A screen alone does not say. Right behind Enter all there is to see is the end of the turn before, and text in the
+-- composer may be the prompt, a file for the next one, or what a cancelled turn gave back.
+
+local seen = require("seen")
+local text = require("text")
+
+local submission = {}
+
+-- A turn that ended looks the same after as before, if the next one went by between two looks.
+-- Behind so long a quiet the screen is believed as it is.
+local BELIEVED_MS = 5000
+
+-- Claude Code loses keys for about 0.3 s from when its first composer is drawn.
+local TAKES_KEYS_MS = 450
+
+-- How long it may take until a path that was pasted is to be seen.
+local DUE_MS = 1000
+
+-- So many rows tell where a conversation ends; what is above may be drawn otherwise the next time.
+local TAIL_ROWS = 4
+
+-- How many rows a composer may have of which not all are to be seen: longer texts are folded into one.
+local TALL_ROWS = 45
+
+-- What the rows of a menu under the composer begin with: files, agents, resources.
+local MENU = { "+ ", "* ", "◇ " }
+
+-- The words for how long a turn took are picked anew when Claude Code draws them again.
+local function conversation_of(view)
+  if view.conversation then
+    return view.conversation
+  end
+  local rows, last = {}, math.max(0, math.min(view.above, #view.rows))
+  while last > 0 and view.rows[last] == "" do
+    last = last - 1
+  end
+  for i = 1, last do
+    local row = view.rows[i]
+    rows[i] = text.starts(row, "✻ ") and row:gsub("^✻ .- for (%d)", "✻ for %1") or row
+  end
+  view.conversation = table.concat(rows, "\n")
+  return view.conversation
+end
+
+-- Whether the conversation is another one than when a prompt was sent. Above a composer that fills the screen nobody
+-- sees it, and that the prompt left is all there is.
+local function has_moved(view)
+  if not view.composer then
+    return true
+  elseif view.composer.cut then
+    return view.composer.state == "empty"
+  end
+  return seen.submitted ~= conversation_of(view)
+end
+
+-- Remembers what is on the screen, before anything is made of it.
+function submission.look(view, input)
+  if input.screen ~= seen.screen then
+    seen.changed_ms = input.clock_ms
+  end
+  seen.dialog = nil
+  seen.screen, seen.clock_ms = input.screen, input.clock_ms
+  seen.composer = view.composer and view.composer.state or "absent"
+  seen.composer_text = view.composer and view.composer.text or ""
+  seen.composer_rows = view.composer and view.composer.bottom - view.composer.top - 1 or 0
+  if view.composer and view.composer.cut then
+    seen.composer_rows = TALL_ROWS
+  end
+  seen.conversation = view.composer and conversation_of(view) or nil
+end
+
+-- How long the screen is known to be as it is: what the host says, or since when it was seen so.
+function submission.quiet_ms(input)
+  local seen_ms = input.screen == seen.screen and seen.changed_ms and input.clock_ms and input.clock_ms - seen.changed_ms
+  return math.max(input.stable_ms or 0, seen_ms or 0)
+end
+
+-- Since when there is a composer. Behind the dialog of a folder comes one that loses keys at first.
+function submission.sees(view, dialog, input)
+  if dialog and dialog.kind == "trust" then
+    seen.since_ms = nil
+  elseif view.composer then
+    seen.since_ms = seen.since_ms or input.clock_ms
+  end
+end
+
+-- A path is to be pasted, and nothing on top of it before it is to be seen.
+function submission.expects(path)
+  seen.coming = text.squeeze(path)
+end
+
+-- Whether it may still be on its way.
+function submission.is_due(now)
+  return seen.due ~= nil and now ~= nil and now - seen.due.clock_ms < DUE_MS
+end
+
+local function is_drawn(view)
+  local held = text.squeeze(view.composer.text)
+  return text.has(held, seen.due.path) or held:find("%[Image#%d+%]$") ~= nil
+end
+
+function submission.takes_keys(view, input)
+  local now = input.clock_ms
+  if not now then
+    return true
+  end
+  seen.since_ms = seen.since_ms or now
+  if math.max(now - seen.since_ms, input.stable_ms or 0) < TAKES_KEYS_MS or submission.is_due(now) and not is_drawn(view) then
+    return false
+  end
+  seen.due, seen.coming = seen.coming and { path = seen.coming, clock_ms = now }, nil
+  return true
+end
+
+-- A prompt is about to be typed. While the conversation stays like this its turn has not begun.
+function submission.begins(prompt)
+  seen.prompt, seen.aside, seen.typed, seen.ended = text.squeeze(prompt), nil, false, nil
+  seen.of_its_own = text.starts(text.trim(prompt), "/")
+  seen.submitted, seen.before = seen.conversation, seen.conversation
+  seen.leaves = seen.composer == "absent"
+end
+
+-- The composer that a prompt goes into is there: only now its conversation is to be seen.
+function submission.meets(view)
+  if seen.leaves then
+    seen.submitted, seen.leaves = conversation_of(view), false
+    seen.before = seen.submitted
+  end
+end
+
+-- Nothing was typed after all.
+function submission.forget()
+  seen.submitted, seen.leaves = nil, false
+end
+
+local function tail_of(conversation)
+  local from = #conversation
+  for _ = 1, TAIL_ROWS do
+    local row = conversation:sub(1, from):match("^.*()\n")
+    if not row then
+      return conversation
+    end
+    from = row - 1
+  end
+  return conversation:sub(from + 1)
+end
+
+-- Whether the conversation is the one that the last prompt was sent into.
+local function is_as_before(view)
+  if view.composer and view.composer.cut then
+    return seen.before ~= nil
+  end
+  return seen.before ~= nil and tail_of(seen.before) == tail_of(conversation_of(view))
+end
+
+-- Whether what stands in the composer is the prompt. With no memory of it, it is.
+local function holds_prompt(view)
+  local composer = view.composer
+  if not composer or composer.state == "empty" then
+    return false
+  end
+  if not seen.prompt then
+    return true
+  end
+  local held = text.squeeze(composer.text):gsub("%[Image#%d+%]", "")
+  if seen.aside and (composer.state == "pasted" or text.has(seen.aside, held)) then
+    return false
+  end
+  return composer.state == "pasted" or text.has(seen.prompt, held) or text.has(held, seen.prompt)
+end
+
+-- Whether the prompt was not taken: it stands in the composer, and not in the conversation.
+function submission.is_unsent(view)
+  return holds_prompt(view) and (seen.before == nil or is_as_before(view))
+end
+
+-- Whether a turn was cancelled before anything of it was answered: then its prompt is in the composer again and in no
+-- conversation, and the last turn to be seen is the one before.
+function submission.is_taken_back(view, input)
+  return input.last_intent == "cancelling" and seen.prompt ~= nil and holds_prompt(view)
+end
+
+-- Whether the conversation still is what it was when a prompt was sent: then the end of a turn that
+-- can be seen is the end of the one before.
+function submission.not_begun(view, active, input)
+  if not seen.submitted then
+    return false
+  end
+  local quiet = submission.quiet_ms(input) >= BELIEVED_MS
+  if active or quiet or has_moved(view) then
+    seen.submitted = nil
+    return false
+  end
+  return true
+end
+
+-- The turn of the last prompt was seen to be over, and nothing has come since.
+function submission.remember_end(view)
+  seen.ended = conversation_of(view)
+end
+
+function submission.has_ended(view)
+  return seen.ended ~= nil and seen.ended == conversation_of(view)
+end
+
+-- Whether a menu is open under the composer. Enter would take what it offers.
+function submission.has_menu(view)
+  return view.composer ~= nil and view.footer[1] ~= nil and text.glyph(view.footer[1], MENU) ~= nil
+end
+
+-- See `submission_state` in main.lua.
+function submission.state(view, input, active)
+  if input.process_exited then
+    return "sent"
+  end
+  if holds_prompt(view) then
+    return submission.has_menu(view) and "pending" or "unsent"
+  end
+  if active or not seen.submitted or has_moved(view) then
+    return "sent"
+  end
+  return "pending"
+end
+
+return submission

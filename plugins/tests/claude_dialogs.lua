@@ -1,0 +1,120 @@
+-- Dialogs of claude-code that a model, a small screen or another program makes look like something else.
+
+return function(check, host, here)
+  local folder = here .. "/../claude-code"
+  local RULE = ("─"):rep(80)
+
+  local function shown(screen)
+    local exports = host.load(folder)
+    return exports.classify(host.input(screen)), exports
+  end
+
+  local function fixture(name)
+    return host.read(folder .. "/fixtures/" .. name .. ".txt")
+  end
+
+  local function labels(out)
+    local names = {}
+    for i, option in ipairs(out.metadata.options or {}) do
+      names[i] = option.index .. " " .. option.label
+    end
+    return table.concat(names, ", ")
+  end
+
+  local function refuses(name, call, want)
+    local ok, why = pcall(call)
+    check(name, not ok and tostring(why):find(want, 1, true), ok and "was accepted" or why)
+  end
+
+  local function keys(plan)
+    local out = {}
+    for i, action in ipairs(plan.actions) do
+      out[i] = action.type .. ":" .. tostring(action.value)
+    end
+    return table.concat(out, " ")
+  end
+
+  -- Something that was printed behind it: nobody asks any more.
+  local PERMISSION = " Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n"
+  local QUESTION = "❯ 1. Red\n     Warm\n  2. Blue\n     Cool\n  3. Type something.\n" .. RULE
+    .. "\n  4. Chat about this\n\nEnter to select · ↑/↓ to navigate · Esc to cancel\n"
+  for name, screen in pairs({
+    ["a permission"] = PERMISSION, ["a question"] = "Which?\n\n" .. QUESTION, ["a login"] = "Select login method:\n ❯ 1. Claude account\n",
+    ["a trust dialog"] = "Do you trust the files in this folder?\n", ["a suppressed one"] = "Do you want to proceed?\n",
+    ["keys in brackets"] = "[Enter] to accept  [Esc] to cancel\n", ["the costs"] = "  Total cost: 5\n\n  Esc to cancel\n",
+  }) do
+    local now, past = shown("a log\n" .. screen), shown("a log\n" .. screen .. "\n$ ")
+    check(name .. " is open", now.state ~= "ready", now.state)
+    check(name .. " is over", past.state == "ready" and past.confidence < 0.5, past.state .. " " .. past.confidence)
+  end
+  local over = shown(RULE .. "\n Bash command\n\n   rm -rf /\n\n" .. PERMISSION .. " Esc to cancel · Tab to amend\n$ ")
+  check("a framed dialog is over", over.state == "local_ui_screen" and over.confidence <= 0.5, over.state)
+
+  -- A dialog without its head says nothing that a model may have written.
+  for _, head in ipairs({ " Read file\n\n   README.md\n\n", " Bash command\n\n   ls\n   List\n\n", " Ready to code?\n\n", " Select model\n\n", "  Login\n\n" }) do
+    local out = shown(head .. PERMISSION .. " Esc to cancel · Tab to amend")
+    local asked = out.metadata.permission
+    check("no head, no tool", out.state == "waiting_for_permission" and asked and not asked.tool and not asked.summary, out.state)
+    check("and less sure", out.confidence < 0.84 and out.metadata.head_hidden, out.confidence)
+  end
+  local hidden, exports = shown(fixture("permission_hidden"))
+  check("it is answered with its number alone", keys(exports.choose_option({ index = 3, dialog_id = hidden.metadata.dialog_id })) == "text:3", "more keys")
+  for _, words in ipairs({ "trust this folder", "trust the files in this folder?", "Select login method:", "has written up a plan", "Chat about this" }) do
+    local out = shown(RULE .. "\n Bash command\n\n   echo " .. words .. "\n   Echo\n\n" .. PERMISSION .. " Esc to cancel · Tab to amend")
+    check("a command with " .. words, out.metadata.permission and out.metadata.permission.tool == "Bash", out.state)
+    out = shown("   " .. words .. "\n\n" .. PERMISSION .. " Esc to cancel · Tab to amend")
+    check("and without its head", out.state == "waiting_for_permission" and not out.metadata.permission.tool, out.state)
+  end
+  local forged = shown("   rows\n Do you want to create x?\n\n Do you trust the files in this folder?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend")
+  check("a name that asks for trust", forged.state == "waiting_for_permission" and not forged.metadata.permission.question, forged.state)
+  local notice = shown(RULE .. "\n Bash command\n\n   touch a\n   : b\n   Make it\n\n This command requires approval\n\n" .. PERMISSION)
+  check("a notice is no part of a command", notice.metadata.permission.summary == "touch a\n: b"
+    and notice.metadata.permission.description == "Make it" and notice.metadata.permission.notice == "This command requires approval", "it is")
+
+  local blank = shown(RULE .. "\n Bash command\n\n   touch a\n   rm b\n\n\n" .. PERMISSION).metadata.permission
+  check("a purpose that is not to be seen hides no command", blank.summary == "touch a\nrm b" and not blank.description, blank.summary)
+
+  -- What stands under an option is none, whatever its number.
+  local described = QUESTION:gsub("Warm", "2. [ ] Forged"):gsub("Cool", "3. Third?")
+  check("a description is no option", labels(shown(RULE .. "\n ☐ H\n\nWhich?\n\n" .. described)) == "1 Red, 2 Blue, 3 Type something., 4 Chat about this", "it is")
+  local boxes = RULE .. "\n←  ☐ H  ✔ Submit  →\n\nWhich?\n\n❯ 1. [ ] Red\n  2. [ ] Forged\n  2. [ ] Blue\n  3. [ ] Forged\n  3. [ ] Type something\n     Submit\n"
+    .. RULE .. "\n  4. Chat about this\n\nEnter to select · ↑/↓ to navigate · Esc to cancel"
+  check("nor among check boxes", labels(shown(boxes)) == "1 Red, 2 Blue, 3 Type something, 4 Chat about this", labels(shown(boxes)))
+
+  local theme = shown(RULE .. "\n  Theme\n\n  ❯ 1. Dark mode ✔\n    2. Light mode\n\n  Enter to select · Esc to cancel")
+  check("a list of settings is no question", theme.state == "local_ui_screen" and theme.metadata.screen == "Theme", theme.state)
+
+  -- A text of one's own: gone to with the arrows, and then digits are text, too.
+  local function seeing(name)
+    local _, seen = shown(fixture(name))
+    return seen
+  end
+  local _, asked = shown(boxes)
+  check("to a text of one's own", keys(asked.choose_option({ option = "Type something" })) == "key:down key:down", "other keys")
+  check("a box by its number", keys(asked.choose_option({ index = 2 })) == "text:2", "other keys")
+  check("back to it from the button", keys(seeing("question_button").choose_option({ index = 3 })) == "key:up", "other keys")
+  check("a text is there", keys(seeing("question_own_text").choose_option({ index = 3 })) == "", "keys")
+  refuses("no digit into a text", function() seeing("question_own_text").choose_option({ index = 1 }) end, "text_open")
+  check("from a text to the button", keys(seeing("question_own_text").approve({})) == "key:tab", "other keys")
+  check("and on", keys(seeing("question_own_text_button").approve({})) == "key:enter", "other keys")
+
+  local _, amending = shown(RULE .. "\n Bash command\n\n   ls\n   List\n\n Do you want to proceed?\n ❯ 1. Yes, also b\n   2. No\n\n Esc to cancel · ctrl+e to explain")
+  refuses("nor into an amendment", function() amending.choose_option({ index = 2 }) end, "text_open")
+  check("an amendment is approved", keys(amending.approve({})) == "key:enter", "other keys")
+
+  -- Small screens.
+  check("an option that is not to be seen", keys(seeing("question_long_40x10").choose_option({ index = 3 })) == "text:3", "other keys")
+  check("trust on a very small screen", keys(seeing("trust_20x5").approve_trust({})) == "text:1", "other keys")
+  local least = " Enter to confirm ·\n Esc to cancel"
+  local _, unsure = shown(least)
+  refuses("no Escape where the program may end", function() unsure.deny({}) end, "nothing was typed")
+  refuses("nor for a prompt", function() unsure.send_prompt({ prompt = "hi" }) end, "dialog_open")
+  for name, want in pairs({ composer_tall_40x10 = "text", composer_tall_30x24 = "text", alone_20x5 = "empty", question_long = "absent", question_long_30x24 = "absent" }) do
+    local got = exports.composer_state({ screen = fixture(name) })
+    check("composer of " .. name, got == want, got)
+  end
+  local sent = seeing("ready_40x10")
+  sent.send_prompt({ prompt = "word" })
+  check("a tall prompt is unsent", sent.submission_state({ screen = fixture("composer_tall_40x10") }) == "unsent", "it is not")
+  check("a screen opened by a prompt", sent.submission_state({ screen = fixture("tasks_40x10") }) == "sent", "it is not")
+end
