@@ -169,11 +169,13 @@ local function is_under_tall_composer(rows, rule)
   return true
 end
 
--- The upper rule of the composer above its lower one, `last`, if a name leaves little or nothing of it.
-local function named_rule(rows, last)
+-- The upper rule of the composer that ends in rule `last`. A name may leave little or nothing of it. Between the two
+-- only the first row begins in the first column: where a program was suspended and draws all again below, as a shell's
+-- job, what stands above is no composer any more.
+local function upper_rule(rows, last)
   for i = last - 1, 2, -1 do
     if is_prompt(rows[i]) then
-      return name_at(rows, i - 1) and i - 1
+      return (is_rule(rows[i - 1]) or name_at(rows, i - 1)) and i - 1 or nil
     elseif rows[i] ~= "" and not text.starts(rows[i], "  ") then
       return nil
     end
@@ -235,11 +237,11 @@ function layout.read(screen)
   local last, previous = last_rules(rows)
 
   local inner = last and belongs_to_rule_above(rows, last)
-  previous = not inner and last and is_dashes(rows[last]) and named_rule(rows, last) or previous
+  local upper = not inner and last and upper_rule(rows, last)
   if inner == "question" then
     previous = rule_of_question(rows, last)
-  elseif not inner and previous and last > previous + 1 and is_prompt(rows[previous + 1]) then
-    view.composer = composer(rows, previous, last, true)
+  elseif upper then
+    view.composer = composer(rows, upper, last, true)
   elseif not inner and last and not previous and is_under_tall_composer(rows, last) then
     view.composer = composer(rows, 0, last, true)
   elseif not last then

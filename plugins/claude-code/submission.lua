@@ -217,7 +217,8 @@ function submission.state(view, input, active)
     return "sent"
   end
   if holds_prompt(view) then
-    return submission.has_menu(view) and "pending" or "unsent"
+    -- A second Enter behind a command would answer the dialog that it opens, as soon as Claude Code comes to both.
+    return (seen.of_its_own or submission.has_menu(view)) and "pending" or "unsent"
   end
   if active or not seen.submitted or has_moved(view) then
     return "sent"

@@ -27,7 +27,7 @@ local FOOTER_ROW = [[\n[^\S\n]*[^e\s·][^·\n]*(?:·[^\S\n]*(?:[^e\s·][^·\n]*)
 local FOOTER = [[(?:]] .. FOOTER_ROW .. [[)*\s*\z]]
 
 -- The composer, whatever is in it.
-local COMPOSER = TOP .. [[[❯!][^\n]*\n(?:(?:[^─\n][^\n]*)?\n)*]] .. BOTTOM .. FOOTER
+local COMPOSER = TOP .. [[[❯!][^\n]*\n(?:(?:[ ]{2}[^\n]*)?\n)*]] .. BOTTOM .. FOOTER
 
 -- One that is taller than the screen, as much of it as there is to be seen.
 local TALL_COMPOSER = [[\A(?:[❯!][^\n]*\n(?:(?:  [^\n]*)?\n)*|(?:(?:  [^\n]*)?\n)+)]] .. [[─{8,}]] .. FOOTER
@@ -65,7 +65,7 @@ local INDENTED = [[\A(?:[ ]*\n)*[ ]+\S[^\n]*(?:\n(?:[ ][^\n]*)?)*]] .. NAME
 
 -- Such a screen on top of the composer, as it is while a turn goes on. Prompts that wait for the turn stand between them.
 local QUEUE = [[(?:[ ]{2}❯ [^\n]*\n(?:[ ]{2}[^\n]*\n)*)?]]
-local OVERLAY = [[(?mi)^[ ]+(?:[^\n]* · )?esc to [a-z][^\n]*\n(?:[ ]*\n)*]] .. QUEUE .. TOP .. [[[❯!][^\n]*\n(?:(?:[^─\n][^\n]*)?\n)*]] .. BOTTOM .. [[(?:\n[^\n]*){0,3}\s*\z]]
+local OVERLAY = [[(?mi)^[ ]+(?:[^\n]* · )?esc to [a-z][^\n]*\n(?:[ ]*\n)*]] .. QUEUE .. TOP .. [[[❯!][^\n]*\n(?:(?:[ ]{2}[^\n]*)?\n)*]] .. BOTTOM .. [[(?:\n[^\n]*){0,3}\s*\z]]
 
 -- The last rows of vi and nano, in which Claude Code may have opened a file.
 local EDITOR = [[(?m)^(?:-- ?[A-Z ]+--[^\n]*|"[^"\n]+"[^\n]* \d+L, \d+[BC][^\n]*|"[^"\n]+" \[New[^\n]*|[^\n]*\s\d+,\d+\S*\s+(?:All|Top|Bot|\d+%)|~[^\S\n]*\n~[^\S\n]*(?:\n:[^\n]*)?|\^G [^\n]* \^O [^\n]*(?:\n[^\n]*)?)\s*\z]]

@@ -43,8 +43,9 @@ const LEFT_WITHIN: Duration = Duration::from_secs(3);
 /// How often Enter is pressed again, at most.
 const AGAIN: usize = 3;
 
-/// How long an Enter has to show before the next.
-const SHOWS_WITHIN: Duration = Duration::from_millis(500);
+/// How long an Enter has to show before the next. A program that is only slow takes all of them, and the next may go to
+/// what the first has opened.
+const SHOWS_WITHIN: Duration = Duration::from_millis(1500);
 
 /// How long it may take in all until a prompt is known to be sent.
 const SENT_WITHIN: Duration = Duration::from_secs(10);
@@ -195,10 +196,10 @@ impl Door {
                 _ => return Ok(()),
             };
             let is_late = Instant::now() >= shows;
-            if Instant::now() >= until || (unsent && is_late && again == AGAIN) {
+            if Instant::now() >= until {
                 break unsent;
             }
-            if unsent && is_late {
+            if unsent && is_late && again < AGAIN {
                 // A dialog may have come up since.
                 self.refusal(live).await?.map_or(Ok(()), Err)?;
                 tracing::info!(adapter = %live.name, "a prompt was still in the composer: Enter again");
