@@ -102,6 +102,7 @@ local function composer(rows, top, bottom, framed)
     cut = framed and top == 0,
     shell = text.starts(rows[top + 1], SHELL),
     text = state == "empty" and "" or value,
+    shown = value,
     state = state,
   }
 end
