@@ -101,9 +101,10 @@ function waits.wait_turn_matcher(params)
     LONE_COMPOSER, [[(?m)^ *Unable to connect to Anthropic services]])
 end
 
--- After a cancel: the composer at rest, with or without the prompt that came back into it.
+-- After a cancel: the composer at rest, with or without the prompt that came back into it. An Escape that came behind the
+-- end of the turn may have opened Rewind.
 function waits.wait_cancel_settled_matcher(params)
-  return at_rest(params, "(?m)^" .. COMPOSER, TALL_COMPOSER, DIALOG, DIALOG_FOOT, [[(?m)^\s*[❯>]\s*\z]])
+  return at_rest(params, "(?m)^" .. COMPOSER, TALL_COMPOSER, DIALOG, DIALOG_FOOT, LOCAL_UI, OVERLAY, [[(?m)^\s*[❯>]\s*\z]])
 end
 
 return waits
