@@ -34,7 +34,8 @@ local function is_rule(row)
 end
 
 local function is_dashes(row)
-  return text.starts(row, DASH) and row:gsub(DASH, "") == ""
+  -- By its bytes: a screen may be full of them.
+  return text.starts(row, DASH) and row:find("^[─]+$") ~= nil
 end
 
 -- The first row of the name that ends in row `last`: that begins with dashes or a blank, the rest of the name, where it
