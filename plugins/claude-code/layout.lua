@@ -108,16 +108,24 @@ local function composer(rows, top, bottom, framed)
   }
 end
 
--- The last two rules, from the bottom up. The lower one is as long as the name in the upper, if need be in several rows.
+-- The first row of a rule: one that is as long as a name may take several. More than that are no rule of a composer.
+local function first_of(rows, i)
+  local first = i
+  while first > 1 and i - first < NAME_ROWS and is_rule(rows[first - 1]) and is_dashes(rows[first - 1]) and is_dashes(rows[i]) do
+    first = first - 1
+  end
+  return i - first < NAME_ROWS and first or i
+end
+
+-- The last two rules, from the bottom up.
 local function last_rules(rows)
-  local found = {}
-  for i = #rows, 1, -1 do
-    if is_rule(rows[i]) and not (i > 1 and is_dashes(rows[i]) and is_rule(rows[i - 1]) and is_dashes(rows[i - 1])) then
+  local found, i = {}, #rows
+  while i > 0 and #found < 2 do
+    if is_rule(rows[i]) then
+      i = first_of(rows, i)
       found[#found + 1] = i
-      if #found == 2 then
-        break
-      end
     end
+    i = i - 1
   end
   return found[1], found[2]
 end
