@@ -7,6 +7,9 @@
 -- opened while a turn goes on has the keys and leaves the composer to be seen below it; only such a screen has a
 -- rule in the first column there, and at its foot how to leave it.
 --
+-- A session may have a name. It stands in the upper rule of the composer, and below some screens of Claude Code's own,
+-- of which that rule is then the last row.
+--
 -- Where no rule is to be seen (a dialog taller than the screen, another program), the whole screen
 -- is taken for the dialog, and a row with the prompt glyph at the very end for the composer.
 
@@ -14,8 +17,12 @@ local text = require("text")
 
 local layout = {}
 
--- Eight of these in the first column are a rule. It may carry a name at its right.
-local RULE = ("─"):rep(8)
+-- Eight of these in the first column are a rule. It may carry a name at its right; a long one leaves fewer of them.
+local DASH = "─"
+local RULE = DASH:rep(8)
+local NAME_END = "──"
+-- How many rows a name may take that is longer than one.
+local NAME_ROWS = 5
 local PROMPT = "❯"
 local SHELL = "!"
 
@@ -24,6 +31,27 @@ local PLACEHOLDERS = { '^Try "', "^Press up to edit queued messages$" }
 
 local function is_rule(row)
   return text.starts(row, RULE)
+end
+
+local function is_dashes(row)
+  -- By its bytes: a screen may be full of them.
+  return text.starts(row, DASH) and row:find("^[─]+$") ~= nil
+end
+
+-- The first row of the name that ends in row `last`: that begins with dashes or a blank, the rest of the name, where it
+-- is longer than a row, in the first column.
+local function name_at(rows, last)
+  local row = rows[last]
+  if not row or row:sub(-#NAME_END) ~= NAME_END or is_dashes(row) and row ~= NAME_END then
+    return nil
+  end
+  for i = last, math.max(1, last - NAME_ROWS + 1), -1 do
+    if rows[i]:find("^ %S") or text.starts(rows[i], DASH) and rows[i] ~= NAME_END then
+      return i
+    elseif not rows[i]:find("^%S") then
+      return nil
+    end
+  end
 end
 
 -- What is left of a rule where a composer taller than the screen was emptied.
@@ -75,20 +103,29 @@ local function composer(rows, top, bottom, framed)
     cut = framed and top == 0,
     shell = text.starts(rows[top + 1], SHELL),
     text = state == "empty" and "" or value,
+    shown = value,
     state = state,
   }
 end
 
+-- The first row of a rule: one that is as long as a name may take several. More than that are no rule of a composer.
+local function first_of(rows, i)
+  local first = i
+  while first > 1 and i - first < NAME_ROWS and is_rule(rows[first - 1]) and is_dashes(rows[first - 1]) and is_dashes(rows[i]) do
+    first = first - 1
+  end
+  return i - first < NAME_ROWS and first or i
+end
+
 -- The last two rules, from the bottom up.
 local function last_rules(rows)
-  local found = {}
-  for i = #rows, 1, -1 do
+  local found, i = {}, #rows
+  while i > 0 and #found < 2 do
     if is_rule(rows[i]) then
+      i = first_of(rows, i)
       found[#found + 1] = i
-      if #found == 2 then
-        break
-      end
     end
+    i = i - 1
   end
   return found[1], found[2]
 end
@@ -129,7 +166,7 @@ end
 -- A composer that is taller than the screen has nothing above its lower rule but its own text, and nothing below it but
 -- its footer, in which no row is blank; below the rule of a dialog there is a blank row at least behind its title.
 local function is_under_tall_composer(rows, rule)
-  if rule == 1 or #rows - rule > 3 then
+  if rule == 1 or #rows - rule > 3 or not is_dashes(rows[rule]) then
     return false
   end
   for i, row in ipairs(rows) do
@@ -142,9 +179,53 @@ local function is_under_tall_composer(rows, rule)
   return true
 end
 
+-- The upper rule of the composer that ends in rule `last`. A name may leave little or nothing of it. Between the two
+-- only the first row begins in the first column: where a program was suspended and draws all again below, as a shell's
+-- job, what stands above is no composer any more.
+local function upper_rule(rows, last)
+  for i = last - 1, 2, -1 do
+    if is_prompt(rows[i]) then
+      return (is_rule(rows[i - 1]) or name_at(rows, i - 1)) and i - 1 or nil
+    elseif rows[i] ~= "" and not text.starts(rows[i], "  ") then
+      return nil
+    end
+  end
+end
+
+-- The rows above the name that a screen of Claude Code's own has below it. A composer of which nothing but its upper rule
+-- is drawn yet has the conversation there.
+local function without_name(rows)
+  local first = name_at(rows, #rows)
+  if not first then
+    return rows
+  end
+  local rest = table.move(rows, 1, first - 1, 1, {})
+  while rest[#rest] == "" do
+    rest[#rest] = nil
+  end
+  local indented = #rest > 0
+  for i = #rest, 1, -1 do
+    if is_rule(rest[i]) then
+      return is_dashes(rest[i]) and not is_prompt(rest[i + 1] or PROMPT) and rest or rows
+    end
+    indented = indented and not rest[i]:find("^%S")
+  end
+  return indented and rest or rows
+end
+
+-- The row above the prompts that wait on top of a composer for the turn to take them.
+local function above_queue(rows, top)
+  local first = top
+  while first > 1 and rows[first - 1] ~= "" do
+    first = first - 1
+  end
+  return text.starts(rows[first] or "", "  ❯ ") and first - 1 or top - 1
+end
+
 -- The rule above a screen that stands on the composer, and its last row.
 local function overlay(rows, top)
-  local last = top - 1
+  local last = above_queue(rows, top)
+  top = last + 1
   while rows[last] == "" and top - last < 3 do
     last = last - 1
   end
@@ -161,15 +242,16 @@ end
 -- Reads a screen: `rows`, and either `composer` with `footer`, or `dialog` with `framed`.
 -- `above` is the last row that belongs to the conversation. `overlay` is a dialog on top of a composer.
 function layout.read(screen)
-  local rows = text.rows(screen)
+  local rows = without_name(text.rows(screen))
   local view = { rows = rows, footer = {}, above = #rows }
   local last, previous = last_rules(rows)
 
   local inner = last and belongs_to_rule_above(rows, last)
+  local upper = not inner and last and upper_rule(rows, last)
   if inner == "question" then
     previous = rule_of_question(rows, last)
-  elseif not inner and previous and last > previous + 1 and is_prompt(rows[previous + 1]) then
-    view.composer = composer(rows, previous, last, true)
+  elseif upper then
+    view.composer = composer(rows, upper, last, true)
   elseif not inner and last and not previous and is_under_tall_composer(rows, last) then
     view.composer = composer(rows, 0, last, true)
   elseif not last then
@@ -177,7 +259,7 @@ function layout.read(screen)
   end
 
   if view.composer and view.composer.framed then
-    local rule, foot = overlay(rows, view.composer.top)
+    local rule, foot = overlay(rows, name_at(rows, view.composer.top) or view.composer.top)
     if rule then
       view.composer, view.overlay, view.framed, view.above = nil, true, true, rule - 1
       view.dialog = table.move(rows, rule + 1, foot, 1, {})
@@ -185,9 +267,10 @@ function layout.read(screen)
     end
   end
   if view.composer then
-    view.above = view.composer.top - (view.composer.framed and 1 or 0)
+    local top = view.composer.top
+    view.above = view.composer.framed and (name_at(rows, top) or top) - 1 or top
     for i = view.composer.bottom + 1, #rows do
-      view.footer[#view.footer + 1] = rows[i]
+      view.footer[#view.footer + 1] = not is_dashes(rows[i]) and rows[i] or nil
     end
     return view
   end

@@ -49,8 +49,8 @@ end
 -- else is open.
 exports.may_type = classifier.may_type
 
--- Between a paste and the Enter behind it, and between an Escape and a paste: why that must not be typed, if so. A
--- dialog that comes up meanwhile would take it for its answer.
+-- Between a paste and the Enter behind it, and between an Escape and a paste: why that must not be typed, if so, or
+-- `true` while the paste is not to be seen. A dialog that comes up meanwhile would take it for its answer.
 function exports.enter_refused(input)
   local asks, _, view = classifier.asks(input)
   if asks then
@@ -59,6 +59,7 @@ function exports.enter_refused(input)
   if submission.has_menu(view) then
     return "menu_open: Enter would take what the menu under the composer offers, nothing was submitted"
   end
+  return submission.is_pasting(view, input) or nil
 end
 
 return exports

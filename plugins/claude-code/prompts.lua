@@ -133,6 +133,7 @@ function prompts.send_prompt(params)
   local files = keep_files(actions)
   seen.coming = nil
   submission.begins(table.concat(files) .. prompt)
+  submission.pastes(prompt)
   actions[#actions + 1] = action.mark_transcript("turn_start")
   actions[#actions + 1] = action.bracketed_paste(behind_files(files, prompt))
   actions[#actions + 1] = action.key("enter")
@@ -151,6 +152,7 @@ function prompts.steer(params)
   -- Where nothing works it begins a turn, and the end that can be seen is that of the one before.
   seen.submitted = seen.conversation
   seen.aside = text.squeeze(table.concat(files) .. prompt)
+  submission.pastes(prompt)
   actions[#actions + 1] = action.bracketed_paste(behind_files(files, prompt))
   actions[#actions + 1] = action.key("enter")
   return { actions = actions }
@@ -174,6 +176,7 @@ function prompts.slash_command(params)
   end
   seen.of_its_own, seen.attached, seen.typed = false, nil, false
   clear_composer(actions)
+  submission.pastes(command)
   actions[#actions + 1] = action.bracketed_paste(safe_prompt(command))
   actions[#actions + 1] = action.key("enter")
   return { actions = actions }

@@ -9,6 +9,7 @@
 --                        Claude Code's own), ended (the conversation in which its turn was over)
 --   of the composer      attached (paths that wait there for the next prompt), coming (the last of them, until it is
 --                        pasted), due (the same, until it is drawn), aside (text without blanks that goes into a turn
---                        that works), typed (by `key`), since_ms (when it first took keys)
+--                        that works), typed (by `key`), pasted (words that Enter is to follow, and what
+--                        stood there before), since_ms (when it first took keys)
 
 return { composer = "absent", composer_text = "" }

@@ -16,6 +16,9 @@ local BELIEVED_MS = 5000
 -- Claude Code loses keys for about 0.3 s from when its first composer is drawn.
 local TAKES_KEYS_MS = 450
 
+-- A paste is drawn within a tenth of a second. If nothing at all was drawn for so long, nothing is on its way.
+local PASTED_MS = 600
+
 -- How long it may take until a path that was pasted is to be seen.
 local DUE_MS = 1000
 
@@ -113,6 +116,24 @@ function submission.takes_keys(view, input)
   end
   seen.due, seen.coming = seen.coming and { path = seen.coming, clock_ms = now }, nil
   return true
+end
+
+-- Something is about to be pasted, and Enter to be pressed behind it.
+function submission.pastes(words)
+  seen.pasted = { words = text.squeeze(words), before = text.squeeze(seen.composer_text) }
+end
+
+-- Whether what was pasted is still to be seen. A dialog that is open and not drawn yet has swallowed it. Behind a quiet
+-- there is none, whatever the composer made of the paste.
+function submission.is_pasting(view, input)
+  if not seen.pasted or not view.composer or (input.stable_ms or PASTED_MS) >= PASTED_MS then
+    return false
+  end
+  local held = text.squeeze(view.composer.shown)
+  if text.has(held, seen.pasted.words) then
+    return false
+  end
+  return view.composer.text == "" or held == seen.pasted.before
 end
 
 -- A prompt is about to be typed. While the conversation stays like this its turn has not begun.
@@ -217,7 +238,8 @@ function submission.state(view, input, active)
     return "sent"
   end
   if holds_prompt(view) then
-    return submission.has_menu(view) and "pending" or "unsent"
+    -- A second Enter behind a command would answer the dialog that it opens, as soon as Claude Code comes to both.
+    return (seen.of_its_own or submission.has_menu(view)) and "pending" or "unsent"
   end
   if active or not seen.submitted or has_moved(view) then
     return "sent"

@@ -14,6 +14,12 @@ local STABLE_MS = 300
 
 local RULE = [[─{8,}[^\n]*]]
 
+-- The upper rule of a composer may hold the name of the session, which leaves little of it if it is long, and takes
+-- several rows if need be; so does the lower one then. A screen of Claude Code's own may have that name below it.
+local TOP = [[(?:]] .. RULE .. [[|(?:[^\s❯●⏺─][^\n]*\n){0,4}[^\n]*──)\n]]
+local BOTTOM = RULE .. [[(?:\n─+)*]]
+local NAME = [[(?:\s*\n(?:─+ | )\S[^\n]*(?:\n[^\s❯●⏺][^\n]*){0,4}\n?──)?\s*\z]]
+
 -- Rows under the composer, cut at their dots, none of which begins with an `e`: `esc to interrupt`
 -- is there exactly while something works. (The regexes have no way to say "not these words".) None is blank, as one is
 -- below a rule in a dialog.
@@ -21,18 +27,18 @@ local FOOTER_ROW = [[\n[^\S\n]*[^e\s·][^·\n]*(?:·[^\S\n]*(?:[^e\s·][^·\n]*)
 local FOOTER = [[(?:]] .. FOOTER_ROW .. [[)*\s*\z]]
 
 -- The composer, whatever is in it.
-local COMPOSER = RULE .. [[\n[❯!][^\n]*\n(?:(?:[^─\n][^\n]*)?\n)*]] .. RULE .. FOOTER
+local COMPOSER = TOP .. [[[❯!][^\n]*\n(?:(?:[ ]{2}[^\n]*)?\n)*]] .. BOTTOM .. FOOTER
 
 -- One that is taller than the screen, as much of it as there is to be seen.
-local TALL_COMPOSER = [[\A(?:[❯!][^\n]*\n(?:(?:  [^\n]*)?\n)*|(?:(?:  [^\n]*)?\n)+)]] .. RULE .. FOOTER
+local TALL_COMPOSER = [[\A(?:[❯!][^\n]*\n(?:(?:  [^\n]*)?\n)*|(?:(?:  [^\n]*)?\n)+)]] .. [[─{8,}]] .. FOOTER
 
 local EMPTY = [[❯[^\S\n]*(?:Try "[^\n]*|Press up to edit queued messages)?[^\S\n]*\n]]
 
 -- An empty one, and above it nothing, or only the end of something that is taller than the screen.
-local LONE_COMPOSER = [[\A(?:(?:(?:[ ][^\n]*)?\n)*]] .. RULE .. [[\n)?]] .. EMPTY .. RULE .. FOOTER
+local LONE_COMPOSER = [[\A(?:(?:(?:[ ][^\n]*)?\n)*]] .. TOP .. [[)?]] .. EMPTY .. BOTTOM .. FOOTER
 
 -- A turn ended: how long it took, or what stopped it. Behind that only notices and indented rows.
-local ENDED = [[(?:✻ [^\n]* for \d[^\n]*|[^\n]*⎿\s+(?:Interr[a-z]* ?· |User rejected|Credit balance|Not logged in)[^\n]*|[●⏺]\s+(?:User declined|Unknown command: /)[^\n]*|❯ /\w[^\n]*(?:\n\s+⎿[^\n]*)?)\n(?:(?:[●⏺ ][^\n]*)?\n)*]]
+local ENDED = [[(?:✻ [^\n]* for \d[^\n]*|[^\n]*⎿\s+(?:Interr[a-z]* ?· |User rejected|Credit balance|Not logged in)[^\n]*|[●⏺]\s+(?:User declined|Unknown command: /)[^\n]*|❯ /\w[^\n]*(?:\n[^\s─❯●⏺✻][^\n]*)*(?:\n\s+⎿[^\n]*)?)\n(?:(?:[●⏺ ][^\n]*)?\n)*]]
 
 -- Text in the composer does not matter: a file may wait there for the next prompt, and a prompt that came back is over.
 local TURN_ENDED = "(?m)^" .. ENDED .. COMPOSER
@@ -44,21 +50,22 @@ local BARE_TURN_ENDED = "(?m)^" .. ENDED .. [[\s*[❯>]\s*\z]]
 local ROWS = [[(?:(?:[ ][^\n]*)?\n)*]]
 local CHAT = [[(?:─{8,}[^\n]*\n[ ]*(?:❯ )?\d+\. Chat about this[^\n]*\n)?]]
 local FOOT = [[(?:Enter to select [^─]*esc\s+to\s+cancel\s*|[ ][^\n]*)?]]
-local DIALOG = [[(?mi)^[ ]{0,4}❯ +(?:\d+\.\s?|Next|Submit)[^\n]*(?:\n]] .. ROWS .. CHAT .. ROWS .. FOOT .. [[)?\z]]
+local DIALOG = [[(?mi)^[ ]{0,4}❯ +(?:\d+\.\s?|Next|Submit)[^\n]*(?:\n]] .. ROWS .. CHAT .. ROWS .. FOOT .. ")?" .. NAME
 
 -- What a very small screen shows of one.
-local DIALOG_FOOT = [[(?m)^[ ]*(?:Esc to cancel ·\s+Tab to amend|Enter to select ·|Enter to set as default|Enter to\s+confirm ·\s+Esc)[^─]*\z]]
+local DIALOG_FOOT = [[(?m)^[ ]*(?:Esc to cancel ·\s+Tab to amend|Enter to select ·|Enter to set as default|Enter to\s+confirm ·\s+Esc)[^─]*?]] .. NAME
 
 -- The screens of login, settings, help and usage say at their foot how to leave them, if need be in several rows.
-local LOCAL_UI = [[(?mi)(?:^[ ]*|· |/)(?:esc\s+to\s+(?:cancel|close|clear|exit|go\s+back)|enter to close|showing detailed transcript)[^\n]*\s*\z]]
+local LOCAL_UI = [[(?mi)(?:^[ ]*|· |/)(?:esc\s+to\s+(?:cancel|close|clear|exit|go\s+back)|enter to close|showing detailed transcript)[^\n]*]] .. NAME
 
 -- One without a foot has a title under its rule and a blank row below it, as no footer has. On a small screen nothing
 -- of either is to be seen, and nothing in the first column.
-local TITLED = [[(?m)^]] .. RULE .. [[\n[ ]+[^\s❯!][^\n]*\n[^\S\n]*\n(?:(?:[^─\n][^\n]*)?\n)*[^─\n]*\z]]
-local INDENTED = [[\A(?:[ ]*\n)*[ ]+\S[^\n]*(?:\n(?:[ ][^\n]*)?)*\z]]
+local TITLED = [[(?m)^]] .. RULE .. [[\n[ ]+[^\s❯!][^\n]*\n[^\S\n]*\n(?:(?:[^─\n][^\n]*)?\n)*[^─\n]*]] .. NAME
+local INDENTED = [[\A(?:[ ]*\n)*[ ]+\S[^\n]*(?:\n(?:[ ][^\n]*)?)*]] .. NAME
 
--- Such a screen on top of the composer, as it is while a turn goes on.
-local OVERLAY = [[(?mi)^[ ]+(?:[^\n]* · )?esc to [a-z][^\n]*\n\s*]] .. RULE .. [[\n[❯!][^\n]*\n(?:(?:[^─\n][^\n]*)?\n)*]] .. RULE .. [[(?:\n[^\n]*){0,3}\s*\z]]
+-- Such a screen on top of the composer, as it is while a turn goes on. Prompts that wait for the turn stand between them.
+local QUEUE = [[(?:[ ]{2}❯ [^\n]*\n(?:[ ]{2}[^\n]*\n)*)?]]
+local OVERLAY = [[(?mi)^[ ]+(?:[^\n]* · )?esc to [a-z][^\n]*\n(?:[ ]*\n)*]] .. QUEUE .. TOP .. [[[❯!][^\n]*\n(?:(?:[ ]{2}[^\n]*)?\n)*]] .. BOTTOM .. [[(?:\n[^\n]*){0,3}\s*\z]]
 
 -- The last rows of vi and nano, in which Claude Code may have opened a file.
 local EDITOR = [[(?m)^(?:-- ?[A-Z ]+--[^\n]*|"[^"\n]+"[^\n]* \d+L, \d+[BC][^\n]*|"[^"\n]+" \[New[^\n]*|[^\n]*\s\d+,\d+\S*\s+(?:All|Top|Bot|\d+%)|~[^\S\n]*\n~[^\S\n]*(?:\n:[^\n]*)?|\^G [^\n]* \^O [^\n]*(?:\n[^\n]*)?)\s*\z]]
@@ -94,9 +101,10 @@ function waits.wait_turn_matcher(params)
     LONE_COMPOSER, [[(?m)^ *Unable to connect to Anthropic services]])
 end
 
--- After a cancel: the composer at rest, with or without the prompt that came back into it.
+-- After a cancel: the composer at rest, with or without the prompt that came back into it. An Escape that came behind the
+-- end of the turn may have opened Rewind.
 function waits.wait_cancel_settled_matcher(params)
-  return at_rest(params, "(?m)^" .. COMPOSER, TALL_COMPOSER, DIALOG, DIALOG_FOOT, [[(?m)^\s*[❯>]\s*\z]])
+  return at_rest(params, "(?m)^" .. COMPOSER, TALL_COMPOSER, DIALOG, DIALOG_FOOT, LOCAL_UI, OVERLAY, [[(?m)^\s*[❯>]\s*\z]])
 end
 
 return waits

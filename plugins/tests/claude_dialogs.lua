@@ -117,4 +117,27 @@ return function(check, host, here)
   sent.send_prompt({ prompt = "word" })
   check("a tall prompt is unsent", sent.submission_state({ screen = fixture("composer_tall_40x10") }) == "unsent", "it is not")
   check("a screen opened by a prompt", sent.submission_state({ screen = fixture("tasks_40x10") }) == "sent", "it is not")
+
+  -- A session with a name: below a screen it is no composer, and a composer of which nothing else is drawn no screen.
+  local NAMED = ("─"):rep(70) .. " foo ──"
+  for _, name in ipairs({ "model_named", "model_named_40x10", "model_named_30x24", "model_named_long_40x10", "model_named_long_30x24", "config_named", "tasks_named",
+    "permission_bash_named", "question_named", "plan_approval_named", "usage_in_turn_queued_named" }) do
+    local got = exports.composer_state({ screen = fixture(name) })
+    check("no composer in " .. name, got == "absent", got)
+    check("no Enter in " .. name, exports.enter_refused({ screen = fixture(name) }), "it is not refused")
+  end
+  for _, name in ipairs({ "ready_named", "thinking_named", "renamed", "renamed_long_40x10", "renamed_long_30x24" }) do
+    local got = exports.composer_state({ screen = fixture(name) })
+    check("composer of " .. name, got == "empty", got)
+    check("an Enter in " .. name, not exports.enter_refused({ screen = fixture(name) }), "it is refused")
+  end
+  check("a choice in a named session", keys(seeing("model_named").choose_option({ option = "Haiku" })) == "text:5", "other keys")
+  local drawn = shown("❯ hello\n\n● Press esc to cancel\n  esc to cancel\n\n" .. NAMED)
+  check("a half-drawn composer asks nothing", drawn.state == "ready" and drawn.confidence < 0.5, drawn.state)
+  for _, name in ipairs({ NAMED, "── " .. ("n"):rep(70) .. " ──", " " .. ("long "):rep(15) .. "\nname ──", " " .. ("n"):rep(79) .. "\n──" }) do
+    local composer = "● Hi\n\n✻ Baked for 1s\n\n" .. name .. "\n❯ words\n" .. RULE .. "\n  ? for shortcuts"
+    check("text in a named composer", exports.composer_state({ screen = composer }) == "text", name)
+    local list = RULE .. "\n  Memory\n\n  ❯ 1. User memory\n\n  Enter to confirm · Esc to cancel\n" .. name
+    check("a named screen", shown(list).metadata.screen == "Memory", shown(list).state)
+  end
 end

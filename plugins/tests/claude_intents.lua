@@ -231,4 +231,18 @@ return function(check, host, here)
   sends("less effort", idle.model_effort_left(), "key:left")
   sends("more effort", idle.model_effort_right(), "key:right")
   sends("welcome", idle.dismiss_welcome(), "key:enter")
+
+  -- Enter waits for the paste: a dialog that is open and not drawn yet has swallowed it.
+  local function streaming(words)
+    return (host.read(here .. "/../claude-code/fixtures/streaming.txt"):gsub("\n❯[^\n]*\n(─+)", function(rule)
+      return "\n❯ " .. words .. "\n" .. rule
+    end))
+  end
+  local pasting = host.load(here .. "/../claude-code")
+  pasting.classify(host.input(streaming("")))
+  pasting.steer({ prompt = "and then?" })
+  check("no Enter before the paste", pasting.enter_refused({ screen = streaming(""), stable_ms = 80 }) == true, "it is pressed")
+  check("an Enter behind it", pasting.enter_refused({ screen = streaming("and then?"), stable_ms = 80 }) == nil, "it is not pressed")
+  check("a paste that is folded", pasting.enter_refused({ screen = streaming("[Pasted text #1 +3 lines]"), stable_ms = 80 }) == nil, "it is not pressed")
+  check("a paste that nothing shows of", pasting.enter_refused({ screen = streaming(""), stable_ms = 700 }) == nil, "it is not pressed")
 end

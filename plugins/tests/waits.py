@@ -23,7 +23,7 @@ CLAUDE = {
         {"completed_turn", "thinking", "usage_screen", "error", "unsent", "ready", "filled"}),
     "wait_ready_matcher": ({"completed_turn", "ready", "filled"}, {
         "thinking", "waiting_for_permission", "waiting_for_trust", "waiting_for_login", "usage_screen", "question"}),
-    "wait_cancel_settled_matcher": ({"ready", "filled", "completed_turn", "waiting_for_permission", "question"}, {"thinking"}),
+    "wait_cancel_settled_matcher": ({"ready", "filled", "completed_turn", "waiting_for_permission", "question", "usage_screen"}, {"thinking"}),
 }
 # That of a shell may hold while a command runs: the host goes on for as long as `classify` says so.
 SHELL = {"wait_turn_matcher": ({"prompt", "continuation"}, {"starting"})}

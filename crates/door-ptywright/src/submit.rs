@@ -43,8 +43,9 @@ const LEFT_WITHIN: Duration = Duration::from_secs(3);
 /// How often Enter is pressed again, at most.
 const AGAIN: usize = 3;
 
-/// How long an Enter has to show before the next.
-const SHOWS_WITHIN: Duration = Duration::from_millis(500);
+/// How long an Enter has to show before the next. A program that is only slow takes all of them, and the next may go to
+/// what the first has opened.
+const SHOWS_WITHIN: Duration = Duration::from_millis(1500);
 
 /// How long it may take in all until a prompt is known to be sent.
 const SENT_WITHIN: Duration = Duration::from_secs(10);
@@ -58,11 +59,19 @@ const MAY_TYPE: &str = "may_type";
 const SUBMISSION: &str = "submission_state";
 
 /// The export by which an adapter says why Enter must not be pressed behind a paste, nor anything pasted behind an
-/// Escape, if so.
+/// Escape, if so: a text, or `true` while the paste is not to be seen yet.
 const REFUSED: &str = "enter_refused";
 
 /// The last intent of a plan that submits a prompt.
 const SUBMITTED: &str = "prompt_submitted";
+
+/// What an adapter says of an Enter.
+enum Enter {
+    Free,
+    /// What was pasted is not to be seen yet.
+    NotYet,
+    Refused(RpcError),
+}
 
 impl Door {
     /// Does what a plan says, in order.
@@ -89,6 +98,9 @@ impl Door {
             if enters || (filled && action.fills_composer()) {
                 self.settle(id).await?;
                 self.refusal(live).await?.map_or(Ok(()), Err)?;
+            }
+            if enters {
+                self.is_pasted(live).await?;
             }
             filled = action.fills_composer() || (filled && !enters && !action.is_enter());
             submits = enters;
@@ -162,13 +174,46 @@ impl Door {
         Ok(())
     }
 
+    /// Waits until what was pasted is to be seen, if the adapter can tell: a dialog that is open and not drawn yet
+    /// would have swallowed it, and take Enter for its answer.
+    async fn is_pasted(&self, live: &Live) -> Result<(), RpcError> {
+        let until = Instant::now() + SETTLES_WITHIN;
+        let mut changes = self.engine.changes(live.session)?;
+        loop {
+            changes.borrow_and_update();
+            match self.enter(live).await? {
+                Enter::Free => return Ok(()),
+                Enter::Refused(why) => return Err(why),
+                Enter::NotYet => {}
+            }
+            if Instant::now() >= until {
+                return Err(refused(
+                    "not_pasted: what was pasted is not to be seen, nothing was submitted",
+                ));
+            }
+            // In vain, or at its end: it is looked at again all the same.
+            let _changed = tokio::time::timeout(READY_AGAIN, changes.changed()).await;
+            live.plugin.turn().await;
+        }
+    }
+
     /// Why nothing may be typed into what is shown, if the adapter can tell.
     async fn refusal(&self, live: &Live) -> Result<Option<RpcError>, RpcError> {
-        let seen = self.see(live.session).await?;
+        Ok(match self.enter(live).await? {
+            Enter::Refused(why) => Some(why),
+            Enter::Free | Enter::NotYet => None,
+        })
+    }
+
+    /// What the adapter says of an Enter, if it can tell.
+    async fn enter(&self, live: &Live) -> Result<Enter, RpcError> {
+        let mut seen = self.see(live.session).await?;
+        seen.sight.stable_ms = u64::try_from(seen.quiet.as_millis()).ok();
         match live.plugin.look(REFUSED, &seen.sight).await {
-            Ok(None | Some(Value::Null | Value::Bool(false))) => Ok(None),
-            Ok(Some(Value::String(why))) => Ok(Some(refused(&why))),
-            Ok(Some(_)) => Err(unsaid(REFUSED, &"neither a text nor nil")),
+            Ok(None | Some(Value::Null | Value::Bool(false))) => Ok(Enter::Free),
+            Ok(Some(Value::Bool(true))) => Ok(Enter::NotYet),
+            Ok(Some(Value::String(why))) => Ok(Enter::Refused(refused(&why))),
+            Ok(Some(_)) => Err(unsaid(REFUSED, &"neither a text, nor a boolean, nor nil")),
             Err(error) => Err(unsaid(REFUSED, &error)),
         }
     }
@@ -195,10 +240,10 @@ impl Door {
                 _ => return Ok(()),
             };
             let is_late = Instant::now() >= shows;
-            if Instant::now() >= until || (unsent && is_late && again == AGAIN) {
+            if Instant::now() >= until {
                 break unsent;
             }
-            if unsent && is_late {
+            if unsent && is_late && again < AGAIN {
                 // A dialog may have come up since.
                 self.refusal(live).await?.map_or(Ok(()), Err)?;
                 tracing::info!(adapter = %live.name, "a prompt was still in the composer: Enter again");
