@@ -73,6 +73,23 @@ fn who_says_nothing_lets_type() {
     }
 }
 
+/// A dialog that is not drawn yet would have swallowed the paste, and take Enter for a yes.
+#[test]
+fn enter_waits_until_what_was_pasted_is_to_be_seen() {
+    let home = home();
+    let often =
+        "local asked = 0\nfunction M.enter_refused() asked = asked + 1; return asked < 4 end";
+    let (_server, mut rpc, adapter) = asked(&home, often);
+    rpc.call("adapter.send", &json!({"adapter": adapter, "intent": "go"}));
+    eventually("all is typed", || typed(&home) == b"\x1b[200~go\x1b[201~\r");
+    drop(rpc);
+    let home = super::home();
+    let (_server, mut rpc, adapter) = asked(&home, "function M.enter_refused() return true end");
+    let error = rpc.refused("adapter.send", &json!({"adapter": adapter, "intent": "go"}));
+    assert!(error["message"].as_str().unwrap().contains("not_pasted"), "{error}");
+    assert_eq!(typed(&home), b"\x1b[200~go\x1b[201~");
+}
+
 #[test]
 fn a_prompt_that_is_pending_is_not_said_to_be_in_the_composer() {
     let home = home();
