@@ -157,7 +157,7 @@ pub(super) const HARMLESS: &[&str] = &[
     "identified by its name",
     "this machine has a login and a password field",
     "machine learning: login, then the password",
-    "PWD=/work/main OLDPWD=/work",
+    "PWD=/data/app OLDPWD=/data",
     "bash: pwd: command not found",
     "pwd=here; pwd = there",
     "<password></password> <token/> <Token> text",
