@@ -214,12 +214,12 @@ impl Mark {
 
     /// Lines that were typed, as they may be shown.
     fn typed<'a>(&'a self, screen: &Screen, lines: &'a [String], at: At) -> Typed<'a> {
-        let (echo, prompts, earlier) = (self.echo, &*self.prompts, &*self.earlier);
+        let (prompts, earlier) = (&*self.prompts, &*self.earlier);
         let is_edited = self.is_edited;
         let col = if at == At::Line { 0 } else { usize::from(self.pos.col) };
         let (cols, rows) = (screen.size().cols().into(), screen.size().rows().into());
         let room = Room { col, cols, rows };
-        Typed { begun: "", behind: "", lines, echo, prompts, earlier, is_edited, at, room }
+        Typed { begun: "", behind: "", lines, prompts, earlier, is_edited, at, room }
     }
 
     /// Whether what stood before it in its row is not there any more: a program drew that row anew.
@@ -324,8 +324,7 @@ impl Mark {
         if text.is_empty() || edited.is_empty() {
             return text;
         }
-        let typed =
-            Typed { echo: Echo::Program, earlier: &[], ..self.typed(screen, edited, At::Line) };
+        let typed = Typed { earlier: &[], ..self.typed(screen, edited, At::Line) };
         let behind = typed.behind_echo(&whole).filter(|_| whole.len() > text.len());
         behind.unwrap_or_else(|| typed.without_echo(&text))
     }

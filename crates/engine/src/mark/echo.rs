@@ -49,7 +49,6 @@ pub(super) struct Typed<'a> {
     pub(super) behind: &'a str,
     /// The lines, without controls; Enter was pressed behind all but the last.
     pub(super) lines: &'a [String],
-    pub(super) echo: Echo,
     /// What has stood before what was typed into a line editor, at other times, without the blanks behind it.
     pub(super) prompts: &'a [String],
     /// Lines that were typed before, which a shell may show again: it was not ready for them, or is asked for one of
@@ -117,10 +116,8 @@ impl Typed<'_> {
             };
             take(&mut out, &mut rest, at, length);
             at_mark = false;
-            // The lines behind the first were typed before they were wanted.
-            let early = index > 0 || self.echo == Echo::Terminal;
-            if early
-                && self.is_edited
+            // It was typed before it was wanted; who was to show it may have changed while it was on its way.
+            if self.is_edited
                 && begins_line
                 && let Some((at, length)) = self.find_again(rest, &whole, entered)
             {

@@ -69,6 +69,14 @@ fn what_was_typed_too_early_is_echoed_twice_however_it_was_typed() {
 }
 
 #[test]
+fn who_shows_what_was_typed_may_change_while_it_is_on_its_way() {
+    // A shell read keys when it was typed, and lines when it came: its command had begun.
+    let after = "echo hi\r\n$ echo hi      right\r\nhi\r\n";
+    let turns = [(Echo::Program, "true\r", "true\r\n"), (Echo::Program, "echo hi\r", after)];
+    check_echoed("$ ", &turns, "\n$       right\nhi");
+}
+
+#[test]
 fn an_answer_behind_what_may_end_a_prompt_is_seen() {
     let (ready, early) = (Echo::Program, Echo::Terminal);
     for answer in ["item # 42", "cost in $ 42", "-> 42", "# 42", "Age: 42"] {

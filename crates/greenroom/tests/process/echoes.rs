@@ -45,6 +45,9 @@ fn shell(home: &Home, argv: &[&str]) -> Connection {
     let ready =
         json!({"sessionId": "shell", "for": {"text": "shell> "}, "after": 0, "timeoutMs": 25_000});
     call(&mut connection, "session.wait", ready);
+    // And what it prints behind that, when it has begun to read: before, a paste is typed line by line.
+    let rest = json!({"sessionId": "shell", "for": {"idle": NOTHING_MS}, "timeoutMs": 25_000});
+    call(&mut connection, "session.wait", rest);
     connection
 }
 
