@@ -366,7 +366,7 @@ pub(super) fn showing(rpc: &mut greenroom_testkit::Rpc, script: &str) -> Value {
     rpc.call("adapter.start", &start)["adapter"].clone()
 }
 
-/// Waits until a pattern is on an adapter's screen.
+/// Waits until a pattern is on an adapter's screen: of its last row, for it to be there whole.
 fn shown(rpc: &mut greenroom_testkit::Rpc, adapter: &Value, pattern: &str) -> Value {
     let matcher = json!({"type": "screen_regex", "value": pattern});
     rpc.call("adapter.wait", &json!({"adapter": adapter, "matcher": matcher}))["state"].clone()
@@ -384,7 +384,7 @@ fn a_screen_that_is_only_read_is_left_before_a_prompt_is_typed() {
         typed.display()
     );
     let adapter = showing(&mut rpc, &script);
-    shown(&mut rpc, &adapter, "Total cost:");
+    shown(&mut rpc, &adapter, "Esc to cancel");
     let send = json!({"intent": "send_prompt", "params": {"prompt": "go"}});
     let ended = rpc.call("adapter.turn", &json!({"adapter": adapter, "send": send}));
     assert_eq!(ended["state"]["state"], "completed_turn", "{ended}");
@@ -398,7 +398,7 @@ fn nothing_is_typed_into_a_screen_that_escape_does_not_leave() {
     let (_server, mut rpc) = private(&home);
     let typed = home.path().join("typed");
     let adapter = showing(&mut rpc, &format!("show help; exec cat > {}", typed.display()));
-    shown(&mut rpc, &adapter, "Shortcuts");
+    shown(&mut rpc, &adapter, "Esc to cancel");
     for (intent, params) in
         [("send_prompt", json!({"prompt": "go"})), ("slash_command", json!({"command": "go"}))]
     {
@@ -422,7 +422,7 @@ fn a_dialog_that_was_answered_is_not_told_nor_answered_again() {
         more.display()
     );
     let adapter = showing(&mut rpc, &script);
-    let asked = shown(&mut rpc, &adapter, "3\\. No");
+    let asked = shown(&mut rpc, &adapter, "ctrl\\+e to explain");
     let params = json!({"dialog_id": asked["metadata"]["dialog_id"]});
     let approve = json!({"adapter": adapter, "intent": "approve", "params": params});
     assert_eq!(rpc.call("adapter.send", &approve)["state"]["state"], "thinking");
