@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use greenroom_engine::Matcher;
 use greenroom_model::SessionId;
-use greenroom_plugin::Plan;
+use greenroom_plugin::{Plan, PluginError, Sight};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -152,7 +152,7 @@ impl Door {
             changes.borrow_and_update();
             let mut seen = self.see(live.session).await?;
             seen.sight.stable_ms = u64::try_from(seen.quiet.as_millis()).ok();
-            match live.plugin.look(MAY_TYPE, &seen.sight).await {
+            match ask(live, MAY_TYPE, &seen.sight).await {
                 Ok(None | Some(Value::Bool(true))) => break,
                 Ok(Some(Value::Bool(false))) => {}
                 Ok(Some(Value::String(why))) => return Err(refused(&why)),
@@ -209,7 +209,7 @@ impl Door {
     async fn enter(&self, live: &Live) -> Result<Enter, RpcError> {
         let mut seen = self.see(live.session).await?;
         seen.sight.stable_ms = u64::try_from(seen.quiet.as_millis()).ok();
-        match live.plugin.look(REFUSED, &seen.sight).await {
+        match ask(live, REFUSED, &seen.sight).await {
             Ok(None | Some(Value::Null | Value::Bool(false))) => Ok(Enter::Free),
             Ok(Some(Value::Bool(true))) => Ok(Enter::NotYet),
             Ok(Some(Value::String(why))) => Ok(Enter::Refused(refused(&why))),
@@ -275,6 +275,17 @@ fn types_at_once(actions: &[Action]) -> bool {
     let mut typed = actions.iter().filter(|action| !matches!(action, Action::MarkTranscript(_)));
     typed.clone().any(Action::fills_composer)
         && typed.next().is_some_and(|first| !first.is_escape() && !first.is_enter())
+}
+
+/// Asks an adapter; once more if it fails, for its time may have been taken by others.
+async fn ask(live: &Live, function: &str, sight: &Sight) -> Result<Option<Value>, PluginError> {
+    match live.plugin.look(function, sight).await {
+        Ok(said) => Ok(said),
+        Err(error) => {
+            tracing::info!(adapter = %live.name, %error, "an adapter is asked again");
+            live.plugin.look(function, sight).await
+        }
+    }
 }
 
 /// What an adapter said no with.
