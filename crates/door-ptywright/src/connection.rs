@@ -16,10 +16,11 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use crate::answer::Answer;
 use crate::envelope::{Asked, Request};
 use crate::error::RpcError;
 use crate::framing::{Came, Decoder, Framing};
-use crate::methods::{self, Answer, Order};
+use crate::methods::{self, Order};
 use crate::notes::Notes;
 use crate::order::{Before, Busy, Queue, Unanswered};
 use crate::sessions::name;
@@ -339,7 +340,7 @@ impl Connection {
     /// Sends an answer.
     fn respond(&self, id: &Value, result: Result<Answer, RpcError>) {
         match result {
-            Ok(answer) => self.out.push_now(self.framing().frame(answer.into_wire(id))),
+            Ok(answer) => self.send(id, answer),
             Err(error) => self.push(error.to_wire(id)),
         }
     }
@@ -351,7 +352,7 @@ impl Connection {
             return Some(answer);
         }
         if let Some(id) = asked.answer() {
-            self.out.push_now(self.framing().frame(answer.into_wire(id)));
+            self.send(id, answer);
             greenroom_door::give_way();
         }
         None
@@ -372,8 +373,31 @@ impl Connection {
         self.push(message);
     }
 
-    fn push(&self, message: Vec<u8>) {
-        self.out.push(self.framing().frame(std::iter::once(message.into())));
+    /// Sends an answer at once, in pieces if it is long: its reader begins while the rest is made.
+    fn send(&self, id: &Value, answer: Answer) {
+        let framing = self.framing();
+        if framing.tells_length() {
+            let mut message = Vec::new();
+            if let Some(mut rest) = answer.into_wire(id, framing.end(), &mut message) {
+                while rest(&mut message) {}
+            }
+            let begin = framing.begin(message.len());
+            return self.out.push_now([begin.into(), message.into()]);
+        }
+        let (mut answer, mut rest) = (Some(answer), None);
+        self.out.write_now(|out| {
+            if let Some(answer) = answer.take() {
+                rest = answer.into_wire(id, framing.end(), out);
+                return rest.is_some();
+            }
+            rest.as_mut().is_some_and(|rest| rest(out))
+        });
+    }
+
+    fn push(&self, mut message: Vec<u8>) {
+        let framing = self.framing();
+        message.extend_from_slice(framing.end().as_bytes());
+        self.out.push([framing.begin(message.len()).into(), message.into()]);
     }
 
     /// Waits until the client has room to be told something; nobody else tells it anything until what is

@@ -7,11 +7,10 @@
 
 use std::borrow::Cow;
 
-use bytes::Bytes;
 use greenroom_engine::Transcript;
 use greenroom_engine::redact::{Redaction, Stream};
 
-use crate::snapshot::push_escaped;
+use crate::json::push_escaped;
 
 /// How many characters of a transcript are evidence, by the contract.
 const CHARS: usize = 4096;
@@ -30,7 +29,7 @@ struct Ahead {
     /// The place in the transcript.
     place: u64,
     /// As JSON has it between quotes.
-    written: String,
+    written: Vec<u8>,
     /// How many characters it has.
     chars: usize,
 }
@@ -44,26 +43,27 @@ impl Tail {
     }
 
     /// The last of what was printed by now, as JSON has it between quotes.
-    pub(crate) fn end(self, transcript: Option<&Transcript>) -> Bytes {
-        let Some(transcript) = transcript else { return Bytes::new() };
+    pub(crate) fn end(self, transcript: Option<&Transcript>) -> Vec<u8> {
+        let Some(transcript) = transcript else { return Vec::new() };
         // A session may have been made to keep less than that.
         let most = transcript.max_chars().min(CHARS);
         let ahead = self.ahead.and_then(|ahead| ahead.end(transcript));
-        let (written, chars) = ahead.unwrap_or_else(|| {
+        let (mut written, chars) = ahead.unwrap_or_else(|| {
             let (text, from) = transcript.tail_in_context(most);
             let shown = shown_from(self.policy.as_ref(), text, from);
-            let mut written = String::new();
+            let mut written = Vec::new();
             push_escaped(&mut written, &shown);
             (written, shown.chars().count())
         });
         let surplus = length_of_first(&written, chars.saturating_sub(most));
-        Bytes::from(written).split_off(surplus)
+        written.drain(..surplus);
+        written
     }
 }
 
 impl Ahead {
     fn begin(transcript: &Transcript, policy: Option<&Redaction>) -> Ahead {
-        let (place, written) = (transcript.end(), String::with_capacity(CHARS * 2));
+        let (place, written) = (transcript.end(), Vec::with_capacity(CHARS * 2));
         let hiding = policy.cloned().map(Stream::new);
         let mut ahead = Ahead { hiding, place, written, chars: 0 };
         let (text, from) = transcript.tail_in_context(CHARS);
@@ -81,7 +81,7 @@ impl Ahead {
 
     /// With what was printed since, and how many characters that is; nothing, if that is a whole tail, or
     /// not all there any more.
-    fn end(mut self, transcript: &Transcript) -> Option<(String, usize)> {
+    fn end(mut self, transcript: &Transcript) -> Option<(Vec<u8>, usize)> {
         let (since, is_torn) = transcript.since(self.place);
         if is_torn || since.len() > CHARS {
             return None;
@@ -108,15 +108,18 @@ fn shown_from<'t>(policy: Option<&Redaction>, text: &'t str, from: usize) -> Cow
 }
 
 /// How many bytes the first characters of a text take as JSON has them.
-fn length_of_first(written: &str, chars: usize) -> usize {
-    let mut rest = written.chars();
+fn length_of_first(written: &[u8], chars: usize) -> usize {
+    let mut at = 0;
     for _ in 0..chars {
-        if rest.next() == Some('\\') && rest.next() == Some('u') {
+        at += match written.get(at..) {
             // Four digits; what is written as two such is not escaped at all.
-            rest.nth(3);
-        }
+            Some([b'\\', b'u', ..]) => 6,
+            Some([b'\\', ..]) => 2,
+            Some([first, ..]) => usize::try_from(first.leading_ones()).map_or(1, |it| it.max(1)),
+            Some([]) | None => break,
+        };
     }
-    written.len() - rest.as_str().len()
+    at.min(written.len())
 }
 
 #[cfg(test)]

@@ -11,11 +11,13 @@
 
 mod action;
 mod adapters;
+mod answer;
 mod connection;
 mod envelope;
 mod error;
 mod evidence;
 mod framing;
+mod json;
 mod looks;
 mod matcher;
 mod methods;

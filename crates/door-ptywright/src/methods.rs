@@ -5,57 +5,15 @@ mod plugin;
 mod server;
 mod session;
 
-use std::iter;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::answer::Answer;
 use crate::connection::Connection;
 use crate::envelope::Request;
 use crate::error::RpcError;
-
-/// The result of a method.
-pub(crate) enum Answer {
-    Value(Value),
-    /// JSON that is written when the client has room for it, piece by piece: it may be long, and a client that
-    /// asks and does not read must not have it kept here.
-    Later(Box<dyn FnOnce() -> Pieces + Send>),
-}
-
-/// JSON in pieces, each made when it is asked for.
-pub(crate) type Pieces = Box<dyn Iterator<Item = Bytes> + Send>;
-
-impl From<Value> for Answer {
-    fn from(value: Value) -> Answer {
-        Answer::Value(value)
-    }
-}
-
-impl Answer {
-    /// JSON that is written later.
-    pub(crate) fn later<P>(write: impl FnOnce() -> P + Send + 'static) -> Answer
-    where
-        P: Iterator<Item = Bytes> + Send + 'static,
-    {
-        Answer::Later(Box::new(|| Box::new(write())))
-    }
-
-    /// The answer to a request that had this id, in pieces.
-    pub(crate) fn into_wire(self, id: &Value) -> Pieces {
-        match self {
-            Answer::Value(value) => {
-                Box::new(iter::once(greenroom_frame::rpc::response(id, &value).into()))
-            }
-            Answer::Later(write) => {
-                let mut begin = greenroom_frame::rpc::response(id, &Value::Null);
-                begin.truncate(begin.len() - "null}".len());
-                Box::new(iter::once(begin.into()).chain(write()).chain([Bytes::from_static(b"}")]))
-            }
-        }
-    }
-}
 
 /// When a request runs.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,12 +6,9 @@
 mod cells;
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
-use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use greenroom_engine::Scene;
 use greenroom_engine::redact::{Excerpt, Redaction};
 use greenroom_model::Size;
@@ -21,7 +18,9 @@ use serde::Deserialize;
 use self::cells::{Cells, Hidden};
 
 use crate::Pixels;
+use crate::answer::{Close, Envelope, Rest};
 use crate::error::RpcError;
+use crate::json::{push_bool, push_number, push_text};
 use crate::redaction::shown;
 
 /// The most lines of history one read brings.
@@ -62,6 +61,9 @@ impl Wanted {
 #[derive(Debug)]
 pub(crate) struct Shot {
     size: Size,
+    pixels: Pixels,
+    /// The rows whose cells are wanted.
+    rows: Range<u16>,
     cursor: Cursor,
     modes: Modes,
     title: String,
@@ -75,7 +77,7 @@ pub(crate) struct Shot {
 
 impl Shot {
     /// Takes what is wanted of a session, in its turn.
-    pub(crate) fn take(scene: Scene<'_>, wanted: &Wanted) -> Shot {
+    pub(crate) fn take(scene: Scene<'_>, wanted: &Wanted, pixels: Pixels) -> Shot {
         let screen = scene.screen;
         let history = wanted.history_lines.map(|lines| {
             let top = screen.top_row();
@@ -83,11 +85,13 @@ impl Shot {
             screen.text_of(first..top, Wrap::Joined)
         });
         let size = screen.size();
+        let rows = wanted.rows(size);
         // Too many for one answer are not taken along.
-        let cells = wanted.rows(size).len() * usize::from(size.cols());
-        let has_cells = (1..=MAX_CELLS).contains(&cells);
+        let has_cells = (1..=MAX_CELLS).contains(&(rows.len() * usize::from(size.cols())));
         Shot {
             size,
+            pixels,
+            rows,
             cursor: screen.cursor(),
             modes: screen.modes(),
             title: screen.title().to_owned(),
@@ -100,8 +104,8 @@ impl Shot {
     }
 
     /// Whether the cells that are wanted fit into one answer.
-    pub(crate) fn check(&self, wanted: &Wanted) -> Result<(), RpcError> {
-        let cells = wanted.rows(self.size).len() * usize::from(self.size.cols());
+    pub(crate) fn check(&self) -> Result<(), RpcError> {
+        let cells = self.rows.len() * usize::from(self.size.cols());
         if cells <= MAX_CELLS {
             return Ok(());
         }
@@ -112,88 +116,94 @@ impl Shot {
         Err(RpcError::params(why))
     }
 
-    /// As JSON, in pieces of which those with cells are made when they are asked for. Cells that are too
-    /// many for one answer are left out.
-    pub(crate) fn into_wire(
+    /// Writes a message that has it for a result.
+    pub(crate) fn into_message(
         self,
-        wanted: &Wanted,
-        pixels: Pixels,
         policy: Option<&Redaction>,
-    ) -> impl Iterator<Item = Bytes> + Send + use<> {
+        envelope: Envelope<'_>,
+        out: &mut Vec<u8>,
+    ) -> Option<Rest> {
+        envelope.push(out);
+        self.into_wire(policy, envelope.close, out)
+    }
+
+    /// Writes it as JSON and closes the message, or begins to, if there are cells. Those that are too many for one
+    /// answer are left out.
+    pub(crate) fn into_wire(
+        mut self,
+        policy: Option<&Redaction>,
+        close: Close,
+        out: &mut Vec<u8>,
+    ) -> Option<Rest> {
         let contents = self.contents.shown(policy);
-        let (begin, end) = (self.begin(&contents, pixels), self.end(policy));
+        self.push_begin(out, &contents);
         let has_secrets = matches!(contents, Cow::Owned(_));
-        let rows = wanted.rows(self.size);
-        let cells = self.snapshot.map(|snapshot| {
-            // Cells are looked at for secrets only if there are any in the text.
-            let hidden = match policy.filter(|_| has_secrets) {
-                Some(policy) => Hidden::find(&snapshot, self.contents.before(), policy),
-                None => Hidden::default(),
-            };
-            Cells::new(snapshot, rows, hidden)
-        });
-        iter::once(begin.into()).chain(cells.into_iter().flatten()).chain([end.into()])
+        let Some(snapshot) = self.snapshot.take() else {
+            self.push_end(out, policy);
+            close.push(out);
+            return None;
+        };
+        // Cells are looked at for secrets only if there are any in the text.
+        let hidden = match policy.filter(|_| has_secrets) {
+            Some(policy) => Hidden::find(&snapshot, self.contents.before(), policy),
+            None => Hidden::default(),
+        };
+        let mut cells = Cells::new(snapshot, self.rows.clone(), hidden);
+        let mut end = Vec::new();
+        self.push_end(&mut end, policy);
+        close.push(&mut end);
+        Some(Box::new(move |out| {
+            let is_more = cells.push_row(out);
+            if !is_more {
+                out.extend_from_slice(&end);
+            }
+            is_more
+        }))
     }
 
-    /// What comes before the cells.
-    fn begin(&self, contents: &str, pixels: Pixels) -> String {
+    /// Adds what comes before the cells.
+    fn push_begin(&self, out: &mut Vec<u8>, contents: &str) {
         let (size, cursor) = (self.size, self.cursor);
-        let mut out = String::with_capacity(1024 + contents.len());
-        // Writing to a text does not fail.
-        let _ok = write!(
-            out,
-            r#"{{"size":{{"rows":{},"cols":{},"pixel_width":{},"pixel_height":{}}},"#,
-            size.rows(),
-            size.cols(),
-            pixels.width,
-            pixels.height
-        );
-        let _ok = write!(
-            out,
-            r#""cursor":{{"row":{},"col":{},"visible":{}}},"sequence":{},"plain_text":"#,
-            cursor.row, cursor.col, cursor.visible, self.sequence
-        );
-        push_text(&mut out, contents);
-        out.push_str(r#","cells":["#);
-        out
+        out.extend_from_slice(br#"{"size":{"rows":"#);
+        push_number(out, size.rows());
+        out.extend_from_slice(br#","cols":"#);
+        push_number(out, size.cols());
+        out.extend_from_slice(br#","pixel_width":"#);
+        push_number(out, self.pixels.width);
+        out.extend_from_slice(br#","pixel_height":"#);
+        push_number(out, self.pixels.height);
+        out.extend_from_slice(br#"},"cursor":{"row":"#);
+        push_number(out, cursor.row);
+        out.extend_from_slice(br#","col":"#);
+        push_number(out, cursor.col);
+        out.extend_from_slice(br#","visible":"#);
+        push_bool(out, cursor.visible);
+        out.extend_from_slice(br#"},"sequence":"#);
+        push_number(out, self.sequence);
+        out.extend_from_slice(br#","plain_text":"#);
+        push_text(out, contents);
+        out.extend_from_slice(br#","cells":["#);
     }
 
-    /// What comes behind them.
-    fn end(&self, policy: Option<&Redaction>) -> String {
-        let mut out = String::new();
-        let _ok = write!(
-            out,
-            r#"],"alternate_screen":{},"application_cursor":{},"application_keypad":{},"title":"#,
-            self.alternate,
-            self.modes.contains(Modes::APP_CURSOR),
-            self.modes.contains(Modes::APP_KEYPAD)
-        );
+    /// Adds what comes behind them.
+    fn push_end(&self, out: &mut Vec<u8>, policy: Option<&Redaction>) {
+        out.extend_from_slice(br#"],"alternate_screen":"#);
+        push_bool(out, self.alternate);
+        out.extend_from_slice(br#","application_cursor":"#);
+        push_bool(out, self.modes.contains(Modes::APP_CURSOR));
+        out.extend_from_slice(br#","application_keypad":"#);
+        push_bool(out, self.modes.contains(Modes::APP_KEYPAD));
+        out.extend_from_slice(br#","title":"#);
         match self.title.as_str() {
-            "" => out.push_str("null"),
-            title => push_text(&mut out, &shown(policy, title)),
+            "" => out.extend_from_slice(b"null"),
+            title => push_text(out, &shown(policy, title)),
         }
         if let Some(history) = &self.history {
-            out.push_str(r#","history":"#);
-            push_text(&mut out, &shown(policy, history));
+            out.extend_from_slice(br#","history":"#);
+            push_text(out, &shown(policy, history));
         }
-        out.push('}');
-        out
+        out.push(b'}');
     }
-}
-
-/// A text as JSON has it, written in its place.
-fn push_text(out: &mut String, text: &str) {
-    let mut bytes = std::mem::take(out).into_bytes();
-    // A text can always be written, and stays one.
-    let _ok = serde_json::to_writer(&mut bytes, text);
-    *out = String::from_utf8(bytes).unwrap_or_default();
-}
-
-/// What is between the quotes of a text.
-pub(crate) fn push_escaped(out: &mut String, text: &str) {
-    // A text can always be written.
-    let quoted = serde_json::to_string(text).unwrap_or_default();
-    out.push_str(quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default());
 }
 
 #[cfg(test)]
@@ -202,6 +212,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::answer::Answer;
 
     fn shot(size: &str, bytes: &[u8], wanted: &Value, redact: bool) -> Value {
         let mut screen = Screen::new(size.parse().unwrap(), Options::default());
@@ -216,8 +227,15 @@ mod tests {
         };
         let wanted = Wanted::deserialize(wanted).unwrap();
         let policy = redact.then(Redaction::standard);
-        let wire = Shot::take(scene, &wanted).into_wire(&wanted, Pixels::default(), policy);
-        serde_json::from_slice(&wire.collect::<Vec<_>>().concat()).unwrap()
+        let shot = Shot::take(scene, &wanted, Pixels::default());
+        let policy = policy.cloned();
+        let answer =
+            Answer::later(move |envelope, out| shot.into_message(policy.as_ref(), envelope, out));
+        let mut message = Vec::new();
+        if let Some(mut rest) = answer.into_wire(&json!(1), "\n", &mut message) {
+            while rest(&mut message) {}
+        }
+        serde_json::from_slice::<Value>(&message).unwrap()["result"].take()
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What goes out on a connection: a queue that never blocks who fills it, but tells them to wait.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
@@ -21,8 +22,17 @@ const NOTE_BOUND: usize = 1 << 20;
 /// what was written is made room of for that.
 const GATHERED: usize = 64 << 10;
 
+/// How large a draft may be to be kept for the next: one write's worth, and a long row more.
+const KEPT: usize = 2 * GATHERED;
+
 /// How many pieces one write takes: as many as the system is happy with.
 const PIECES: usize = 64;
+
+thread_local! {
+    /// Where what is urgent is written before it is sent: memory that was just given back comes from the system
+    /// again, page by page, which takes longer than to fill it.
+    static DRAFT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// Bytes on their way to one client.
 #[derive(Debug, Default)]
@@ -48,6 +58,16 @@ impl Queue {
         for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
             self.bytes += piece.len();
             self.pieces.push_back(piece);
+        }
+    }
+
+    /// Writes what the socket takes of these bytes without waiting, if nothing is before them.
+    fn send_first(&self, bytes: &[u8]) -> usize {
+        match &self.socket {
+            Some(socket) if self.bytes == 0 => {
+                halves::send(socket, &[IoSlice::new(bytes)]).unwrap_or(0)
+            }
+            _ => 0,
         }
     }
 
@@ -126,6 +146,30 @@ impl Outgoing {
         }
         if queue.bytes > 0 {
             self.filled.notify_one();
+        }
+    }
+
+    /// Writes a message that somebody waits for, as [`push_now`](Outgoing::push_now) does, straight from
+    /// where it is made: `write` adds the next piece to what is there, and says whether there is more.
+    pub fn write_now(&self, mut write: impl FnMut(&mut Vec<u8>) -> bool) {
+        let mut queue = self.queue();
+        let mut draft = DRAFT.take();
+        let mut is_more = true;
+        while is_more {
+            draft.clear();
+            while is_more && draft.len() < GATHERED {
+                is_more = write(&mut draft);
+            }
+            let sent = queue.send_first(&draft);
+            if sent < draft.len() {
+                queue.push([Bytes::copy_from_slice(&draft[sent..])]);
+            }
+        }
+        if queue.bytes > 0 {
+            self.filled.notify_one();
+        }
+        if draft.capacity() <= KEPT {
+            DRAFT.set(draft);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use memchr::memmem::Finder;
 use regex::Regex;
 use tokio::time::Instant;
 
@@ -35,7 +36,8 @@ pub struct Pattern(Kind);
 
 #[derive(Debug, Clone)]
 enum Kind {
-    Literal(Box<str>),
+    /// The search is made ready once: it is made in every turn.
+    Literal(Box<str>, Box<Finder<'static>>),
     Regex(Regex),
 }
 
@@ -72,7 +74,10 @@ impl Pattern {
     /// It is longer than anything a screen shows.
     pub fn literal(text: &str, ignore_case: bool) -> Result<Pattern, PatternError> {
         match ignore_case {
-            false => Ok(Pattern(Kind::Literal(text.into()))),
+            false => {
+                let finder = Finder::new(text).into_owned();
+                Ok(Pattern(Kind::Literal(text.into(), finder.into())))
+            }
             true => Pattern::regex(&regex::escape(text), ignore_case),
         }
     }
@@ -297,7 +302,7 @@ impl Pattern {
             return found;
         }
         let wanted = match &self.0 {
-            Kind::Literal(wanted) => wanted,
+            Kind::Literal(wanted, _) => wanted,
             Kind::Regex(regex) if wants_blank(regex.as_str()) => {
                 return self.find(&(text.replace('\n', " \n") + " "));
             }
@@ -319,8 +324,8 @@ impl Pattern {
     #[must_use]
     pub fn find(&self, text: &str) -> Option<Outcome> {
         let regex = match &self.0 {
-            Kind::Literal(wanted) => {
-                let found = text.contains(&**wanted).then(|| wanted.to_string())?;
+            Kind::Literal(wanted, finder) => {
+                let found = finder.find(text.as_bytes()).map(|_| wanted.to_string())?;
                 return Some(Outcome::Text { text: found, group: None });
             }
             Kind::Regex(regex) => regex,

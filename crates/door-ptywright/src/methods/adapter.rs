@@ -6,16 +6,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use greenroom_engine::redact::Redaction;
-use greenroom_engine::{Matcher, New, Program, State as Life};
+use greenroom_engine::{Matcher, New, Program, Scene, State as Life};
 use greenroom_plugin::Permission;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::Answer;
 use super::WaitName;
 use super::session::variables;
 use crate::action::Dimensions;
 use crate::adapters::{Adapters, COMPLETED_MS, Live, permits};
+use crate::answer::Answer;
 use crate::connection::Connection;
 use crate::envelope::Params;
 use crate::error::RpcError;
@@ -374,11 +374,11 @@ pub(super) async fn snapshot(it: &Arc<Connection>, params: &Params) -> Result<An
     let policy = params.read::<Wish>()?.policy()?;
     let wanted: Wanted = params.read()?;
     let live = adapter(it, params, "adapter.snapshot", Permission::ScreenRead)?;
-    let taken = wanted.clone();
-    let shot = it.door.engine.scene(live.session, move |scene| Shot::take(scene, &taken)).await?;
-    shot.check(&wanted)?;
     let pixels = it.door.sessions.pixels(live.session);
-    Ok(Answer::later(move || shot.into_wire(&wanted, pixels, policy.as_ref())))
+    let look = move |scene: Scene<'_>| Shot::take(scene, &wanted, pixels);
+    let shot = it.door.engine.scene(live.session, look).await?;
+    shot.check()?;
+    Ok(Answer::later(move |envelope, out| shot.into_message(policy.as_ref(), envelope, out)))
 }
 
 pub(super) async fn transcript(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {

@@ -7,7 +7,7 @@ use greenroom_plugin::{Manifest, Permission};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::Answer;
+use crate::answer::Answer;
 use crate::connection::Connection;
 use crate::envelope::Params;
 use crate::error::RpcError;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::Answer;
+use crate::answer::Answer;
 use crate::connection::Connection;
 use crate::envelope::Params;
 use crate::error::RpcError;

@@ -1,19 +1,18 @@
 //! Sessions: making them, typing, looking, waiting, ending.
 
 use std::collections::BTreeMap;
-use std::iter;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use greenroom_engine::redact::Redaction;
 use greenroom_engine::{New, Program, Scene};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Answer, WaitName};
+use super::WaitName;
 use crate::action::{Action, Dimensions};
+use crate::answer::Answer;
 use crate::connection::Connection;
 use crate::envelope::Params;
 use crate::error::RpcError;
@@ -185,11 +184,11 @@ pub(super) async fn snapshot(it: &Arc<Connection>, params: &Params) -> Result<An
     let policy = params.read::<Wish>()?.policy()?;
     let wanted: Wanted = params.read()?;
     let id = it.door.session(&params.read::<Named>()?.session)?;
-    let taken = wanted.clone();
-    let shot = it.door.engine.scene(id, move |scene| Shot::take(scene, &taken)).await?;
-    shot.check(&wanted)?;
     let pixels = it.door.sessions.pixels(id);
-    Ok(Answer::later(move || shot.into_wire(&wanted, pixels, policy.as_ref())))
+    let look = move |scene: Scene<'_>| Shot::take(scene, &wanted, pixels);
+    let shot = it.door.engine.scene(id, look).await?;
+    shot.check()?;
+    Ok(Answer::later(move |envelope, out| shot.into_message(policy.as_ref(), envelope, out)))
 }
 
 pub(super) async fn transcript(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
@@ -290,28 +289,27 @@ impl Told {
             wait_id,
         };
         // Texts and numbers can always be written.
-        let written = serde_json::to_vec(&begin).unwrap_or_default();
-        let Some((wanted, tail)) = self.evidence else {
-            return Answer::later(|| iter::once(written.into()));
-        };
-        let tail = tail.end(scene.transcript);
-        let (shot, policy, pixels) = (Shot::take(scene, &wanted), self.policy, self.pixels);
-        Answer::later(move || {
-            with_evidence(written, tail, shot.into_wire(&wanted, pixels, policy.as_ref()))
+        let mut written = serde_json::to_vec(&begin).unwrap_or_default();
+        // Evidence comes behind all else in the object.
+        written.pop();
+        let evidence = self.evidence.map(|(wanted, tail)| {
+            (tail.end(scene.transcript), Shot::take(scene, &wanted, self.pixels))
+        });
+        let policy = self.policy;
+        Answer::later(move |envelope, out| {
+            envelope.push(out);
+            out.extend_from_slice(&written);
+            let close = envelope.close.inside();
+            let Some((tail, shot)) = evidence else {
+                close.push(out);
+                return None;
+            };
+            out.extend_from_slice(br#","transcript_tail":""#);
+            out.extend_from_slice(&tail);
+            out.extend_from_slice(br#"","snapshot":"#);
+            shot.into_wire(policy.as_ref(), close, out)
         })
     }
-}
-
-/// An object with evidence behind all else.
-fn with_evidence(
-    mut begin: Vec<u8>,
-    tail: Bytes,
-    snapshot: impl Iterator<Item = Bytes>,
-) -> impl Iterator<Item = Bytes> {
-    begin.pop();
-    begin.extend_from_slice(br#","transcript_tail":""#);
-    let before = [begin.into(), tail, Bytes::from_static(br#"","snapshot":"#)];
-    before.into_iter().chain(snapshot).chain([Bytes::from_static(b"}")])
 }
 
 #[derive(Deserialize)]

@@ -3,22 +3,14 @@
 //! A cell takes some two hundred bytes, of which only a few are its own: the rest is made once for all
 //! cells of a row, a column or a style, and copied.
 
-use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use greenroom_engine::redact::Redaction;
+use greenroom_model::Size;
 use greenroom_screen::{Attrs, Cell, CellText, Color, Snapshot, Style, Underline};
 
-use super::push_escaped;
-
-/// How long a piece becomes: the allocator gives such memory again and again, where larger pieces would
-/// come from the system, page by page.
-const PIECE: usize = 48 << 10;
-
-/// More than a row's worth of cells of one column.
-const CELL_BYTES: usize = 256;
+use crate::json::{push_escaped, push_number};
 
 /// How many styles are kept as they are written: more than a screen has, mostly.
 const MAX_STYLES: usize = 64;
@@ -70,14 +62,12 @@ impl Hidden {
     }
 }
 
-/// The cells of some rows, in pieces that are made when they are asked for.
+/// The cells of some rows, written row by row.
 #[derive(Debug)]
 pub(super) struct Cells {
     snapshot: Arc<Snapshot>,
     rows: Range<u16>,
     hidden: Hidden,
-    /// What is between a cell's row and its text, by column.
-    columns: Vec<String>,
     styles: Styles,
     /// Nothing was before.
     is_first: bool,
@@ -85,24 +75,27 @@ pub(super) struct Cells {
 
 impl Cells {
     pub(super) fn new(snapshot: Arc<Snapshot>, rows: Range<u16>, hidden: Hidden) -> Cells {
-        let cols = if rows.is_empty() { 0 } else { snapshot.size().cols() };
-        let columns = (0..cols).map(|col| format!(r#"{col},"text":""#)).collect();
-        Cells { snapshot, rows, hidden, columns, styles: Styles::default(), is_first: true }
+        Cells { snapshot, rows, hidden, styles: Styles::default(), is_first: true }
     }
 
-    fn push_row(&mut self, out: &mut String, row: u16) {
-        let Cells { snapshot, hidden, columns, styles, is_first, .. } = self;
-        let Some(line) = snapshot.row(row) else { return };
-        let column = |col: u16| columns.get(usize::from(col)).map(String::as_str);
-        let begin = format!(r#",{{"row":{row},"col":"#);
+    /// Adds those of the next row; whether there are more.
+    pub(super) fn push_row(&mut self, out: &mut Vec<u8>) -> bool {
+        let Some(row) = self.rows.next() else { return false };
+        let Cells { snapshot, hidden, styles, is_first, .. } = self;
+        let Some(line) = snapshot.row(row) else { return false };
+        let columns = COLUMNS.get(..usize::from(snapshot.size().cols())).unwrap_or(&COLUMNS);
+        let column = |col: u16| columns.get(usize::from(col)).map(Column::bytes);
+        let mut begin = br#",{"row":"#.to_vec();
+        push_number(&mut begin, row);
+        begin.extend_from_slice(br#","col":"#);
         let written = line.written();
         for cell in line.cells() {
             // A terminal of one column has a second behind its edge.
             let Some(place) = column(cell.col) else { break };
             let style = styles.get(cell.style);
             // The first of all follows nothing.
-            out.push_str(&begin[usize::from(std::mem::take(is_first))..]);
-            out.push_str(place);
+            out.extend_from_slice(&begin[usize::from(std::mem::take(is_first))..]);
+            out.extend_from_slice(place);
             match hidden.get((row, cell.col)) {
                 Some(instead) => push_escaped(out, instead.encode_utf8(&mut [0; 4])),
                 None if cell.col >= written => {}
@@ -110,57 +103,87 @@ impl Cells {
             }
             if cell.width == 2 {
                 let style = &style[NARROW.len()..];
-                out.push_str(WIDE);
-                out.push_str(style);
+                out.extend_from_slice(WIDE);
+                out.extend_from_slice(style);
                 let Some(place) = column(cell.col + 1) else { break };
-                out.push_str(&begin);
-                out.push_str(place);
-                out.push_str(TAIL);
-                out.push_str(style);
+                out.extend_from_slice(&begin);
+                out.extend_from_slice(place);
+                out.extend_from_slice(TAIL);
+                out.extend_from_slice(style);
             } else {
-                out.push_str(style);
+                out.extend_from_slice(style);
             }
         }
+        !self.rows.is_empty()
     }
 }
 
-impl Iterator for Cells {
-    type Item = Bytes;
+/// What is between a cell's row and its text.
+#[derive(Clone, Copy)]
+struct Column {
+    text: [u8; 15],
+    length: u8,
+}
 
-    fn next(&mut self) -> Option<Bytes> {
-        let mut row = self.rows.next()?;
-        let mut out = String::with_capacity(PIECE);
-        loop {
-            self.push_row(&mut out, row);
-            let is_full = out.len() + self.columns.len() * CELL_BYTES > PIECE;
-            match if is_full { None } else { self.rows.next() } {
-                Some(next) => row = next,
-                None => return Some(out.into()),
+impl Column {
+    const fn new(number: usize) -> Column {
+        let mut column = Column { text: [0; 15], length: 0 };
+        let mut divisor = 1000;
+        while divisor > 0 {
+            if number >= divisor || divisor == 1 {
+                column.push(b'0' + (number / divisor % 10) as u8);
             }
+            divisor /= 10;
         }
+        let mut rest = br#","text":""#.as_slice();
+        while let [byte, more @ ..] = rest {
+            column.push(*byte);
+            rest = more;
+        }
+        column
+    }
+
+    const fn push(&mut self, byte: u8) {
+        self.text[self.length as usize] = byte;
+        self.length += 1;
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.text[..usize::from(self.length)]
     }
 }
 
-const WIDE: &str = r#"","wide":true,"wide_continuation":false,"style":"#;
-const TAIL: &str = r#"","wide":false,"wide_continuation":true,"style":"#;
-const NARROW: &str = r#"","wide":false,"wide_continuation":false,"style":"#;
+/// All columns a terminal can have: a screen is asked for again and again.
+static COLUMNS: [Column; Size::MAX_COLS as usize] = {
+    let mut columns = [Column::new(0); Size::MAX_COLS as usize];
+    let mut number = 1;
+    while number < columns.len() {
+        columns[number] = Column::new(number);
+        number += 1;
+    }
+    columns
+};
+
+const WIDE: &[u8] = br#"","wide":true,"wide_continuation":false,"style":"#;
+const TAIL: &[u8] = br#"","wide":false,"wide_continuation":true,"style":"#;
+const NARROW: &[u8] = br#"","wide":false,"wide_continuation":false,"style":"#;
 
 /// What follows the text of a narrow cell, by its style.
 #[derive(Debug, Default)]
 struct Styles {
-    known: Vec<(Style, String)>,
+    known: Vec<(Style, Vec<u8>)>,
     last: usize,
 }
 
 impl Styles {
-    fn get(&mut self, style: Style) -> &str {
+    fn get(&mut self, style: Style) -> &[u8] {
         if self.known.get(self.last).is_none_or(|known| known.0 != style) {
             self.last = match self.known.iter().position(|known| known.0 == style) {
                 Some(at) => at,
                 None => self.add(style),
             };
         }
-        self.known.get(self.last).map_or("", |known| &known.1)
+        self.known.get(self.last).map_or(&[], |known| &known.1)
     }
 
     fn add(&mut self, style: Style) -> usize {
@@ -168,43 +191,52 @@ impl Styles {
         if self.known.len() >= MAX_STYLES {
             self.known.clear();
         }
-        let mut text = String::from(NARROW);
+        let mut text = NARROW.to_vec();
         push_style(&mut text, &style);
         self.known.push((style, text));
         self.known.len() - 1
     }
 }
 
-fn push_glyph(out: &mut String, cell: &Cell<'_>) {
+fn push_glyph(out: &mut Vec<u8>, cell: &Cell<'_>) {
     match cell.text() {
-        CellText::Char(c) if c != '"' && c != '\\' && !c.is_control() => out.push(c),
-        other => push_escaped(out, &other.to_string()),
+        CellText::Char(letter) => push_escaped(out, letter.encode_utf8(&mut [0; 4])),
+        CellText::Cluster(cluster) => push_escaped(out, cluster),
     }
 }
 
 /// A style, and the end of its cell.
-fn push_style(out: &mut String, style: &Style) {
+fn push_style(out: &mut Vec<u8>, style: &Style) {
     let has = |attr| style.attrs.contains(attr);
-    out.push_str(r#"{"foreground":""#);
-    push_color(out, style.fg);
-    out.push_str(r#"","background":""#);
-    push_color(out, style.bg);
-    // Writing to a text does not fail.
-    let _ok = write!(
-        out,
-        r#"","bold":{},"dim":{},"italic":{},"underline":{},"inverse":{}}}}}"#,
+    let text = format!(
+        r#"{{"foreground":"{}","background":"{}","bold":{},"dim":{},"italic":{},"underline":{},"inverse":{}}}}}"#,
+        color(style.fg),
+        color(style.bg),
         has(Attrs::BOLD),
         has(Attrs::DIM),
         has(Attrs::ITALIC),
         style.underline != Underline::None,
         has(Attrs::INVERSE)
     );
+    out.extend_from_slice(text.as_bytes());
 }
 
-fn push_color(out: &mut String, color: Color) {
-    let _ok = match color {
-        Color::Default => write!(out, "default"),
-        Color::Indexed(index) => write!(out, "idx:{index}"),
-        Color::Rgb(r, g, b) => write!(out, "rgb:{r}:{g}:{b}"),
-    };
+fn color(color: Color) -> String {
+    match color {
+        Color::Default => "default".to_owned(),
+        Color::Indexed(index) => format!("idx:{index}"),
+        Color::Rgb(r, g, b) => format!("rgb:{r}:{g}:{b}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_has_its_number() {
+        for (number, column) in COLUMNS.iter().enumerate() {
+            assert_eq!(column.bytes(), format!(r#"{number},"text":""#).as_bytes());
+        }
+    }
 }

@@ -333,6 +333,10 @@ impl Lane<'_> {
         for line in self.text.split_inclusive('\n') {
             at += line.len();
             let Some(line) = line.strip_suffix('\n') else { break };
+            // No letter takes more cells than bytes: most rows are not worth counting.
+            if line.len() < cols {
+                continue;
+            }
             let letters = line.chars().count();
             let wide = line.chars().filter(|letter| !letter.is_ascii()).count();
             if (letters..=letters + wide).any(|cells| cells > 0 && cells % cols == 0) {
@@ -384,5 +388,7 @@ impl Lane<'_> {
 
 /// Where a blank and a carriage return follow each other.
 fn wraps(bytes: &[u8]) -> impl Iterator<Item = usize> {
-    memchr::memmem::find_iter(bytes, b" \r")
+    // Two bytes are not worth making a search ready.
+    let returns = memchr::memchr_iter(b'\r', bytes).filter_map(|at| at.checked_sub(1));
+    returns.filter(|&blank| bytes[blank] == b' ')
 }

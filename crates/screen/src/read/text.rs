@@ -191,16 +191,21 @@ impl Screen {
     #[must_use]
     pub fn contents(&self) -> String {
         let mut out = Vec::with_capacity(self.terminal.rows * 64);
+        self.push_contents(&mut out);
+        into_string(out)
+    }
+
+    fn push_contents(&self, out: &mut Vec<u8>) {
+        let begin = out.len();
         for row in self.terminal.grid.rows() {
-            row.push_text(0, row.len(), &mut out);
+            row.push_text(0, row.len(), out);
             if !row.wrapped {
                 out.push(b'\n');
             }
         }
-        while out.last() == Some(&b'\n') {
+        while out.len() > begin && out.last() == Some(&b'\n') {
             out.pop();
         }
-        into_string(out)
     }
 
     /// The same, behind the beginning of the line that its first row goes on with, if that has scrolled
@@ -233,10 +238,11 @@ impl Screen {
             bytes += above.text.len();
             first -= 1;
         }
-        let mut text = self.text_of(first..history.end(), Wrap::Joined);
-        let from = text.len();
-        text.push_str(&self.contents());
-        (text, from)
+        let mut out = self.text_of(first..history.end(), Wrap::Joined).into_bytes();
+        let from = out.len();
+        out.reserve(self.terminal.rows * 64);
+        self.push_contents(&mut out);
+        (into_string(out), from)
     }
 
     /// A row of the history or the screen by its number.
