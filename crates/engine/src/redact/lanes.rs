@@ -7,8 +7,10 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::LazyLock;
 
-use memchr::memchr2;
+use memchr::memmem::Finder;
+use memchr::{memchr_iter, memchr2};
 
 use super::place::{Moved, Place};
 
@@ -329,10 +331,9 @@ impl Lane<'_> {
     /// broke the line there, and what it wrote goes on all the same. Nothing, if no row is.
     pub(super) fn unbroken(&self, cols: usize) -> Option<Lane<'static>> {
         let mut cuts = Vec::new();
-        let mut at = 0;
-        for line in self.text.split_inclusive('\n') {
-            at += line.len();
-            let Some(line) = line.strip_suffix('\n') else { break };
+        let mut begin = 0;
+        for end in memchr_iter(b'\n', self.text.as_bytes()) {
+            let line = &self.text[std::mem::replace(&mut begin, end + 1)..end];
             // No letter takes more cells than bytes: most rows are not worth counting.
             if line.len() < cols {
                 continue;
@@ -340,7 +341,7 @@ impl Lane<'_> {
             let letters = line.chars().count();
             let wide = line.chars().filter(|letter| !letter.is_ascii()).count();
             if (letters..=letters + wide).any(|cells| cells > 0 && cells % cols == 0) {
-                cuts.push(at - 1..at);
+                cuts.push(end..end + 1);
             }
         }
         (!cuts.is_empty()).then(|| self.without(&cuts))
@@ -386,9 +387,10 @@ impl Lane<'_> {
     }
 }
 
+/// A blank and a carriage return. Most texts are short: to make the search ready would take longer than to search.
+static WRAP: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b" \r"));
+
 /// Where a blank and a carriage return follow each other.
 fn wraps(bytes: &[u8]) -> impl Iterator<Item = usize> {
-    // Two bytes are not worth making a search ready.
-    let returns = memchr::memchr_iter(b'\r', bytes).filter_map(|at| at.checked_sub(1));
-    returns.filter(|&blank| bytes[blank] == b' ')
+    WRAP.find_iter(bytes)
 }
