@@ -263,3 +263,60 @@ fn advance(batch: &mut VecDeque<Bytes>, mut written: usize) {
         batch.pop_front();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+    use std::os::unix::net::UnixStream as Peer;
+
+    use tokio::net::UnixStream;
+
+    use super::*;
+
+    /// Has a message of numbered lines written, one at a time.
+    fn write_lines(out: &Outgoing, first: usize, count: usize) {
+        let mut lines = first..first + count;
+        out.write_now(|draft| {
+            let number = lines.next().unwrap();
+            draft.extend_from_slice(format!("{number:>79}\n").as_bytes());
+            !lines.is_empty()
+        });
+    }
+
+    fn lines(count: usize) -> String {
+        (0..count).map(|number| format!("{number:>79}\n")).collect()
+    }
+
+    #[tokio::test]
+    async fn what_is_written_at_once_arrives_whole_and_in_order_however_late_it_is_read() {
+        let (ours, mut theirs) = Peer::pair().unwrap();
+        ours.set_nonblocking(true).unwrap();
+        let (_reader, writer) = halves::halves(UnixStream::from_std(ours).unwrap()).unwrap();
+        let out = Outgoing::to(Some(writer.socket()));
+        // The first fits; of the second the socket takes some; all others wait.
+        write_lines(&out, 0, 10);
+        assert!(out.is_empty());
+        write_lines(&out, 10, 50_000);
+        assert!(!out.is_empty() && !out.has_room());
+        out.push([Bytes::from(lines(50_020).split_off(50_010 * 80))]);
+        write_lines(&out, 50_020, 10);
+        out.close();
+        let reading = tokio::task::spawn_blocking(move || {
+            let mut read = String::new();
+            theirs.read_to_string(&mut read).unwrap();
+            read
+        });
+        out.write_to(writer).await.unwrap();
+        assert!(reading.await.unwrap() == lines(50_030));
+    }
+
+    #[tokio::test]
+    async fn without_a_socket_everything_waits_for_who_writes() {
+        let out = Outgoing::to(None);
+        write_lines(&out, 0, 3);
+        out.close();
+        let mut written = Vec::new();
+        out.write_to(&mut written).await.unwrap();
+        assert_eq!(written, lines(3).into_bytes());
+    }
+}
