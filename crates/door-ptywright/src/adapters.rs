@@ -61,6 +61,14 @@ impl Live {
         *last = Some(intent).filter(|intent| !intent.is_empty());
     }
 
+    /// An error as who drives this may see it: of the screen only what its manifest grants.
+    pub(crate) fn hides(&self, error: RpcError) -> RpcError {
+        match self.plugin.manifest().grants(Permission::ScreenRead) {
+            true => error,
+            false => error.unseen(),
+        }
+    }
+
     /// What the plugin's manifest must grant for a method.
     pub(crate) fn permits(&self, method: &str, permission: Permission) -> Result<(), RpcError> {
         permits(self.plugin.manifest(), method, permission)

@@ -200,6 +200,7 @@ async fn read(
     let rest = see_to_their_end(connection, &mut requests);
     if client.finishes {
         rest.await;
+        connection.notes.settle(&connection.door).await;
     } else {
         // Who only said its last word still wants its answers; who is gone may have waits without end.
         tokio::select! {

@@ -89,6 +89,8 @@ impl Params {
         let none = Value::Object(serde_json::Map::new());
         let value = match &self.value {
             Value::Null => &none,
+            // How some libraries spell that there are none.
+            Value::Array(list) if list.is_empty() => &none,
             Value::Object(_) => &self.value,
             _ => return Err(wrong("expected an object".to_owned())),
         };

@@ -75,6 +75,22 @@ impl RpcError {
         self
     }
 
+    /// The same for who may not read the screen.
+    pub(crate) fn unseen(mut self) -> RpcError {
+        if let Some(data) = self.data.as_object_mut() {
+            data.remove("screen");
+        }
+        if self.data.as_object().is_some_and(serde_json::Map::is_empty) {
+            self.data = Value::Null;
+        }
+        self
+    }
+
+    /// What went wrong in a function of a plugin, by its own words or by what it gave.
+    pub(crate) fn plugin(plugin: &str, function: &str, why: &dyn std::fmt::Display) -> RpcError {
+        RpcError::internal(format!("lua plugin error: plugin `{plugin}`: `{function}`: {why}"))
+    }
+
     pub(crate) fn denied(message: &str, data: Value) -> RpcError {
         RpcError { data, ..RpcError::new(DENIED, message) }
     }

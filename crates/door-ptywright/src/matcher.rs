@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use greenroom_engine::{Area, Matcher, Outcome, Pattern, PatternError};
-use greenroom_plugin::{PluginError, Registry, Sight};
+use greenroom_plugin::{Permission, PluginError, Registry, Sight};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
@@ -154,6 +154,21 @@ impl Tree {
                 Matcher::Any(Vec::new())
             }
         })
+    }
+
+    /// What a client that brings it must be allowed to read: what holds is told, and with it what was there.
+    pub(crate) fn reads(&self) -> Vec<Permission> {
+        match self {
+            Tree::ContainsText(_) | Tree::ScreenRegex(_) | Tree::CursorAt { .. } => {
+                vec![Permission::ScreenRead]
+            }
+            Tree::TranscriptContains(_) | Tree::TranscriptRegex(_) => {
+                vec![Permission::TranscriptRead]
+            }
+            Tree::Lua(_) => vec![Permission::ScreenRead, Permission::TranscriptRead],
+            Tree::ScreenStable { .. } | Tree::ProcessExited => Vec::new(),
+            Tree::Any(trees) | Tree::All(trees) => trees.iter().flat_map(Tree::reads).collect(),
+        }
     }
 
     /// Whether it can come to hold though nothing happens, and after how long.

@@ -4,6 +4,7 @@ mod adapter;
 mod plugin;
 mod server;
 mod session;
+mod wait;
 
 use std::sync::Arc;
 
@@ -151,7 +152,7 @@ methods! {
     "adapter.state" => adapter::state,
     "adapter.send" => adapter::send,
     "adapter.wait" => adapter::wait,
-    "adapter.cancel_wait" => adapter::cancel_wait,
+    "adapter.cancel_wait" => wait::cancel,
     "adapter.turn" => adapter::turn,
     "adapter.snapshot" => adapter::snapshot,
     "adapter.transcript" => adapter::transcript,
@@ -162,7 +163,7 @@ methods! {
     "plugin.describe" => plugin::describe,
     "plugin.load" => plugin::load,
     "plugin.unload" => plugin::unload,
-    "session.cancel_wait" => session::cancel_wait,
+    "session.cancel_wait" => wait::cancel,
 }
 
 #[cfg(test)]

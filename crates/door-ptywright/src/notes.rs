@@ -5,17 +5,18 @@
 //! lies between is one note. Only what no longer is in the transcript is left out, and said so.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use greenroom_engine::redact::{Redaction, Stream};
-use greenroom_engine::{End, HouseEvent, Scene, State, Transcript};
+use greenroom_engine::{End, HouseEvent, Info, Scene, State, Transcript};
 use greenroom_model::{ExitStatus, SessionId};
 use serde::Serialize;
 use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::Instant;
 
 use crate::connection::Connection;
 use crate::sessions::name;
@@ -26,6 +27,13 @@ pub(crate) const EVENTS: [&str; 3] = ["session.changed", "session.output", "sess
 
 /// How long text that may be the beginning of a secret is held back.
 const HELD: Duration = Duration::from_millis(50);
+
+/// How long what happens behind the last answer is still waited for: the end of a program that was killed follows
+/// in a few milliseconds, and what may be the beginning of a secret comes when it was held back.
+const AFTERMATH: Duration = Duration::from_millis(2 * HELD.as_millis() as u64);
+
+/// How long to go on with that at most: a program may print for ever.
+const LAST_NOTES: Duration = Duration::from_secs(1);
 
 /// Which sessions a client wants to be told of; none named means all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,37 +48,45 @@ pub(crate) struct Notes {
     wanted: watch::Sender<Wanted>,
     /// What it was told of each session: the sequence, and whether it has ended.
     told: Mutex<BTreeMap<SessionId, (u64, bool)>>,
+    /// Where in each transcript that begins which it was not told; at its beginning, if that is not here.
+    places: Mutex<BTreeMap<SessionId, u64>>,
+    /// Told whenever something was.
+    tells: Notify,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Wanted {
     Nothing,
-    /// Of these sessions, and where in the transcripts of those that were there it begins.
-    These(Filter, BTreeMap<SessionId, u64>),
+    /// Of these sessions.
+    These(Filter),
     /// The connection ends.
     Over,
 }
 
 impl Default for Notes {
     fn default() -> Notes {
-        Notes { wanted: watch::Sender::new(Wanted::Nothing), told: Mutex::default() }
+        Notes {
+            wanted: watch::Sender::new(Wanted::Nothing),
+            told: Mutex::default(),
+            places: Mutex::default(),
+            tells: Notify::new(),
+        }
     }
 }
 
 impl Notes {
-    /// Sets what the client wants to be told; nothing if none. What is printed from here on is told, of
-    /// sessions that are made later all of it.
+    /// Sets what the client wants to be told; nothing if none. If that was nothing before, what is printed from
+    /// here on is told, and of sessions that are made later all of it. Another filter moves no place: what was
+    /// not told yet of a session is told once the filter takes it.
     pub(crate) async fn set(&self, door: &Door, filter: Option<Filter>) {
-        let wanted = match filter {
-            None => Wanted::Nothing,
-            Some(filter) => {
-                let mut places = BTreeMap::new();
-                for info in door.registered() {
-                    places.extend(place(door, info.id).await.map(|place| (info.id, place)));
-                }
-                Wanted::These(filter, places)
+        if filter.is_some() && !self.are_wanted() {
+            let mut places = BTreeMap::new();
+            for info in door.registered() {
+                places.extend(place(door, info.id).await.map(|place| (info.id, place)));
             }
-        };
+            *lock(&self.places) = places;
+        }
+        let wanted = filter.map_or(Wanted::Nothing, Wanted::These);
         self.wanted.send_if_modified(|now| {
             let changes = *now != Wanted::Over;
             if changes {
@@ -87,20 +103,45 @@ impl Notes {
 
     /// Remembers that a sequence is told; says whether it had not been.
     fn tells(&self, id: SessionId, sequence: u64, ended: bool) -> bool {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = told.insert(id, (sequence, ended));
+        self.tells.notify_waiters();
+        let before = lock(&self.told).insert(id, (sequence, ended));
         before != Some((sequence, ended))
     }
 
     /// Whether the end of a session was told.
     fn has_ended(&self, id: SessionId) -> bool {
-        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        told.get(&id).is_some_and(|told| told.1)
+        lock(&self.told).get(&id).is_some_and(|told| told.1)
     }
 
     /// A session is no more.
     fn forget(&self, id: SessionId) {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        lock(&self.told).remove(&id);
+        lock(&self.places).remove(&id);
+    }
+
+    /// Whether something has happened that the client wants to be told, and was not.
+    fn are_behind(&self, door: &Door) -> bool {
+        let Wanted::These(filter) = &*self.wanted.borrow() else { return false };
+        let told = lock(&self.told).clone();
+        let is_behind = |info: &Info| {
+            let (sequence, ended) = told.get(&info.id).copied().unwrap_or_default();
+            let now = door.engine.changes(info.id).map_or(0, |changes| *changes.borrow());
+            !ended && (info.state != State::Running || sequence < now)
+        };
+        let mut all = door.registered().into_iter();
+        all.any(|info| filter.takes(door, info.id) && is_behind(&info))
+    }
+
+    /// Waits until the client was told what happened, for a moment: nobody will ask it anything any more.
+    pub(crate) async fn settle(&self, door: &Door) {
+        let until = Instant::now() + LAST_NOTES;
+        while self.are_wanted() {
+            let tells = self.tells.notified();
+            let patience = if self.are_behind(door) { until } else { Instant::now() + AFTERMATH };
+            if tokio::time::timeout_at(patience.min(until), tells).await.is_err() {
+                return;
+            }
+        }
     }
 
     /// Tells nothing more.
@@ -118,6 +159,10 @@ impl Filter {
         let owner = door.adapters.owner(id);
         self.sessions.iter().any(named) || owner.is_some_and(|it| self.adapters.contains(&it))
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Where the transcript of a session ends now.
@@ -143,7 +188,7 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
                 tasks.abort_all();
                 listening.clear();
             }
-            Wanted::These(filter, places) => {
+            Wanted::These(filter) => {
                 for info in connection.door.registered() {
                     if !filter.takes(&connection.door, info.id)
                         || connection.notes.has_ended(info.id)
@@ -151,10 +196,9 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
                         stop(&mut listening, info.id);
                         continue;
                     }
-                    listening.entry(info.id).or_insert_with(|| {
-                        let place = places.get(&info.id).copied().unwrap_or(0);
-                        tasks.spawn(listen(Arc::clone(connection), info.id, place))
-                    });
+                    listening
+                        .entry(info.id)
+                        .or_insert_with(|| tasks.spawn(listen(Arc::clone(connection), info.id)));
                 }
             }
         }
@@ -198,7 +242,7 @@ struct Came {
 }
 
 /// Tells a connection what happens in one session.
-async fn listen(connection: Arc<Connection>, id: SessionId, mut place: u64) {
+async fn listen(connection: Arc<Connection>, id: SessionId) {
     let door = &connection.door;
     if door.engine.transcribe(id, TRANSCRIPT_CHARS).await.is_err() {
         return;
@@ -214,7 +258,7 @@ async fn listen(connection: Arc<Connection>, id: SessionId, mut place: u64) {
             door.recordings.whole(&door.engine, id).await;
         }
         let turn = connection.turn_to_tell().await;
-        let since = place;
+        let since = lock(&connection.notes.places).get(&id).copied().unwrap_or(0);
         let came = door.engine.scene(id, move |scene| {
             let end = scene.transcript.map_or(since, Transcript::end);
             let (text, dropped) = scene.transcript.map_or(("", false), |it| it.since(since));
@@ -225,7 +269,7 @@ async fn listen(connection: Arc<Connection>, id: SessionId, mut place: u64) {
             // It was closed, and nothing of it can be looked at any more.
             Err(_) => return closed(&connection, id, *changes.borrow(), stream.flush()),
         };
-        place = came.place;
+        lock(&connection.notes.places).insert(id, came.place);
         if connection.notes.tells(id, came.sequence, false) {
             connection.note(EVENTS[0], &json!({"session": session, "sequence": came.sequence}));
         }
@@ -249,6 +293,7 @@ async fn listen(connection: Arc<Connection>, id: SessionId, mut place: u64) {
             let _closed = changed.await;
         } else if tokio::time::timeout(HELD, changed).await.is_err() {
             output(&connection, &session, came.sequence, stream.flush(), false);
+            connection.notes.tells.notify_waiters();
             let _closed = changes.changed().await;
         }
     }

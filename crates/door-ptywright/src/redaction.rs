@@ -21,6 +21,7 @@ pub(crate) struct Wish {
 
 /// Rules for one read, beside the standard ones.
 #[derive(Debug, Deserialize)]
+#[serde(expecting = "an object with `enabled` and `replacement`")]
 struct Rules {
     /// Must be there; a client that sends rules wants them.
     #[serde(rename = "enabled")]

@@ -74,15 +74,18 @@ enum Enter {
 }
 
 impl Door {
-    /// Does what a plan says, in order.
+    /// Does what the plan of an intent says, in order. Until when its caller waits is asked for only once all is
+    /// typed: half a prompt is worse than a late answer.
     pub(crate) async fn carry_out(
         &self,
         typist: Typist<'_>,
         live: &Live,
-        plan: Plan,
+        (intent, plan): (&str, Plan),
+        until: Option<Instant>,
     ) -> Result<(), RpcError> {
-        let actions: Vec<Action> =
-            plan.actions.iter().map(Action::from_wire).collect::<Result<_, _>>()?;
+        let plugin = &live.plugin.manifest().name;
+        let actions = plan.actions.iter().map(Action::from_plan).collect::<Result<Vec<_>, _>>();
+        let actions = actions.map_err(|why| RpcError::plugin(plugin, intent, &why))?;
         let (id, mut filled) = (live.session, false);
         if types_at_once(&actions) {
             self.is_ready(typist, live).await?;
@@ -106,14 +109,15 @@ impl Door {
             submits = enters;
             action.perform(self, typist, id).await?;
         }
+        let mut late = None;
         if submits && plan.last_intent.as_deref() == Some(SUBMITTED) {
-            self.verify(typist, live).await?;
+            late = self.verify(typist, live, until).await?;
         }
         if let Some(intent) = plan.last_intent {
             live.set_last_intent(intent.clone());
             self.engine.note(id, INTENT.to_owned(), intent).await;
         }
-        Ok(())
+        late.map_or(Ok(()), Err)
     }
 
     /// Waits until the screen is still, for a while.
@@ -218,8 +222,14 @@ impl Door {
         }
     }
 
-    /// Sees to it that a prompt was sent, if the adapter can tell.
-    async fn verify(&self, typist: Typist<'_>, live: &Live) -> Result<(), RpcError> {
+    /// Sees to it that a prompt was sent, if the adapter can tell. Gives what to tell a caller whose time was over
+    /// before that could be seen: it may well be sent. One that is still in the composer is seen to all the same.
+    async fn verify(
+        &self,
+        typist: Typist<'_>,
+        live: &Live,
+        caller_until: Option<Instant>,
+    ) -> Result<Option<RpcError>, RpcError> {
         let until = Instant::now() + SENT_WITHIN;
         let mut changes = self.engine.changes(live.session)?;
         let (mut again, mut shows) = (0, Instant::now() + SHOWS_WITHIN);
@@ -228,17 +238,20 @@ impl Door {
             let seen = self.see(live.session).await?;
             let state = match live.plugin.look(SUBMISSION, &seen.sight).await {
                 Ok(Some(state)) => state,
-                Ok(None) => return Ok(()),
+                Ok(None) => return Ok(None),
                 Err(error) => {
                     tracing::warn!(adapter = %live.name, %error, "an adapter cannot tell what was sent");
-                    return Ok(());
+                    return Ok(None);
                 }
             };
             let unsent = match state.as_str() {
                 Some("unsent") => true,
                 Some("pending") => false,
-                _ => return Ok(()),
+                _ => return Ok(None),
             };
+            if !unsent && caller_until.is_some_and(|until| Instant::now() >= until) {
+                return Ok(Some(RpcError::timeout(&seen.screen)));
+            }
             let is_late = Instant::now() >= shows;
             if Instant::now() >= until {
                 break unsent;
@@ -257,7 +270,11 @@ impl Door {
             } else {
                 shows.saturating_duration_since(Instant::now())
             };
-            let _changed = tokio::time::timeout(next, changes.changed()).await;
+            let next = (Instant::now() + next).min(match unsent {
+                true => until,
+                false => caller_until.unwrap_or(until),
+            });
+            let _changed = tokio::time::timeout_at(next, changes.changed()).await;
             live.plugin.turn().await;
         };
         Err(RpcError::internal(if unsent {

@@ -76,27 +76,11 @@ impl Cancels {
         Ok(Named { name })
     }
 
-    /// Cancels a wait on an adapter; says on which.
-    pub(crate) fn cancel_on_adapter(&self, id: &str) -> Option<String> {
-        self.cancel(id, |on| match on {
-            Target::Adapter(adapter) => Some(adapter.clone()),
-            Target::Session(_) => None,
-        })
-    }
-
-    /// Cancels a wait on a session; says on which.
-    pub(crate) fn cancel_on_session(&self, id: &str) -> Option<String> {
-        self.cancel(id, |on| match on {
-            Target::Session(session) => Some(session.clone()),
-            Target::Adapter(_) => None,
-        })
-    }
-
-    fn cancel(&self, id: &str, fits: impl Fn(&Target) -> Option<String>) -> Option<String> {
-        let mut all = self.all();
-        let on = fits(&all.get(id)?.on)?;
-        all.remove(id)?.cancelled.notify_one();
-        Some(on)
+    /// Cancels a wait; says on what.
+    pub(crate) fn cancel(&self, id: &str) -> Option<Target> {
+        let cancel = self.all().remove(id)?;
+        cancel.cancelled.notify_one();
+        Some(cancel.on)
     }
 }
 
@@ -300,15 +284,15 @@ mod tests {
     fn a_name_is_taken_once_and_free_again() {
         let cancels = Cancels::default();
         let name = |on: &str| cancels.name(Some("w".into()), Target::Adapter(on.into()));
-        let cancel = || cancels.cancel_on_adapter("w");
+        let cancel = || cancels.cancel("w");
+        let on = |adapter: &str| Some(Target::Adapter(adapter.into()));
         let named = name("e1").unwrap();
         assert_eq!(name("e2").unwrap_err().code, -32602);
-        assert_eq!(cancels.cancel_on_session("w"), None);
-        assert_eq!(cancel(), Some("e1".into()));
+        assert_eq!(cancel(), on("e1"));
         assert_eq!(cancel(), None);
         let again = name("e2").unwrap();
         drop(named);
-        assert_eq!(cancel(), Some("e2".into()), "the first did not free the second's");
+        assert_eq!(cancel(), on("e2"), "the first did not free the second's");
         drop(again);
         drop(name("e3").unwrap());
         assert_eq!(cancel(), None);

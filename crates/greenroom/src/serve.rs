@@ -15,6 +15,7 @@ use anyhow::{Context as _, Result, bail};
 use greenroom_cli::{Framing, Serve, Transport};
 use greenroom_door::{Peer, Shutdown, bind, halves, own_folder};
 use greenroom_door_ptywright::{self as ptywright, Client, Door};
+use greenroom_engine::redact::Redaction;
 use greenroom_engine::{
     Archive, AuditEntry, Caller, Done, EndedRecord, Engine, LivingRecord, Rights,
 };
@@ -59,7 +60,12 @@ pub(crate) fn run(serve: &Serve, home: Option<&Path>) -> Result<u8> {
     runtime.shutdown_background();
     match &code {
         Ok(code) => tracing::info!(code, "a private server ended"),
-        Err(error) => tracing::error!("a private server failed: {error:#}"),
+        Err(error) => {
+            // It may quote what the server was started with.
+            let about = format!("{error:#}");
+            let about = Redaction::standard().apply(&about);
+            tracing::error!("a private server failed: {about}");
+        }
     }
     if let Some(logs) = logs {
         logs.flush(FAREWELL);

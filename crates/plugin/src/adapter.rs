@@ -95,6 +95,19 @@ impl Adapter {
         })
     }
 
+    /// Whether the plugin has a function that can be asked for what is to be waited for. It is not called.
+    ///
+    /// # Errors
+    /// It has none of that name, or does not answer.
+    pub async fn has_matcher(&self, name: &str) -> Result<(), PluginError> {
+        let exported = self.worker.exported().await?;
+        if exported.iter().any(|it| it == name) && name != CLASSIFY && name != DESCRIBE {
+            return Ok(());
+        }
+        let (plugin, function) = (self.package.name().to_owned(), name.to_owned());
+        Err(PluginError::NoFunction { plugin, function })
+    }
+
     /// Asks what is to be waited for: a matcher tree.
     pub async fn matcher(&self, name: &str, params: Value) -> Result<Value, PluginError> {
         let answer = self.ask(name, params).await?;

@@ -32,12 +32,12 @@ pub enum PluginError {
     #[error("{PLUGINS_MAX} plugins are loaded; unload one first")]
     TooManyPlugins,
     /// A file of the plugin cannot be read.
-    #[error("cannot read `{}`: {source}", path.display())]
+    #[error("cannot read `{}`: {error}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        source: io::Error,
+        error: io::Error,
     },
     /// The manifest is no TOML, or not that of a plugin.
     #[error("manifest: {0}")]

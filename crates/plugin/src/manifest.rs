@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// Who a plugin is and what it may do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(expecting = "an object with `name`, `kind` and `version`")]
 pub struct Manifest {
     /// What callers name it by.
     pub name: String,

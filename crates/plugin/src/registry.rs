@@ -106,7 +106,7 @@ impl Registry {
             Ok(package) => package?,
             Err(_) => {
                 let (path, source) = (manifest_path.to_owned(), std::io::Error::other("stopped"));
-                return Err(PluginError::Read { path, source });
+                return Err(PluginError::Read { path, error: source });
             }
         };
         let name = package.name().to_owned();

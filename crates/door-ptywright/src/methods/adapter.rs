@@ -173,8 +173,8 @@ fn adapter(
 }
 
 pub(super) async fn state(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
-    let policy = params.read::<Wish>()?.policy()?;
     let live = adapter(it, params, "adapter.state", Permission::ScreenRead)?;
+    let policy = params.read::<Wish>()?.policy()?;
     let state = it.door.classify_anyhow(&live).await?;
     Ok(json!({ "state": state.to_wire(policy.as_ref()) }).into())
 }
@@ -188,24 +188,30 @@ struct Intent {
 }
 
 impl Intent {
-    async fn send(self, it: &Connection, live: &Live, typing: &Typing) -> Result<(), RpcError> {
+    async fn send(
+        self,
+        it: &Connection,
+        live: &Live,
+        (typing, until): (&Typing, Option<Instant>),
+    ) -> Result<(), RpcError> {
         let params = Value::Object(members(&self.params)?);
         // A plugin plans by what it saw last, and that may be a dialog that is gone by now. One that
         // cannot classify says so behind its intent.
         it.door.classify_anyhow(live).await?;
         let plan = live.plugin.intent(&self.intent, params).await?;
         let typist = Typist { caller: &it.caller, typing, last: false };
-        let sent = it.door.carry_out(typist, live, plan).await;
+        let until = until.map(tokio::time::Instant::from_std);
+        let sent = it.door.carry_out(typist, live, (&self.intent, plan), until).await;
         sent.map_err(|error| it.door.closed_if_gone(live.session, error))
     }
 }
 
 pub(super) async fn send(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
-    let policy = params.read::<Wish>()?.policy()?;
     let live = adapter(it, params, "adapter.send", Permission::InputWrite)?;
+    let policy = params.read::<Wish>()?.policy()?;
     let intent: Intent = params.read()?;
     let turn = live.turn.lock().await;
-    intent.send(it, &live, &params.typing).await?;
+    intent.send(it, &live, (&params.typing, None)).await?;
     drop(turn);
     let state = it.door.classify(&live, None).await;
     let state = state.map_err(|error| it.door.closed_if_gone(live.session, error))?;
@@ -243,17 +249,41 @@ impl Waiting {
         Instant::now() + Duration::from_millis(self.timeout_ms.unwrap_or(TIMEOUT_MS)).min(MAX_WAIT)
     }
 
+    /// The function of the plugin that says what is waited for.
+    fn function(&self) -> &str {
+        self.intent.as_deref().unwrap_or(TURN_MATCHER)
+    }
+
+    /// The caller's own matcher, if there is one. It must not show what the plugin may not read.
+    fn own_tree(&self, live: &Live) -> Result<Option<(Tree, Option<Matcher>)>, RpcError> {
+        let Some(matcher) = &self.matcher else { return Ok(None) };
+        let tree = Tree::from_wire(matcher)?;
+        for permission in tree.0.reads() {
+            live.permits("adapter.wait", permission)?;
+        }
+        Ok(Some(tree))
+    }
+
+    /// Whether it can be waited for, as far as that can be told without asking the plugin: what that says may
+    /// depend on what is sent first.
+    async fn check(&self, live: &Live) -> Result<(), RpcError> {
+        members(&self.params)?;
+        if self.own_tree(live)?.is_none() {
+            live.plugin.has_matcher(self.function()).await?;
+        }
+        Ok(())
+    }
+
     async fn tree(&self, live: &Live) -> Result<(Tree, Option<Matcher>), RpcError> {
-        if let Some(matcher) = &self.matcher {
-            return Tree::from_wire(matcher);
+        if let Some(tree) = self.own_tree(live)? {
+            return Ok(tree);
         }
         let mut params = members(&self.params)?;
         params.entry("completed_turn_stable_ms").or_insert(COMPLETED_MS.into());
-        let function = self.intent.as_deref().unwrap_or(TURN_MATCHER);
-        let matcher = live.plugin.matcher(function, Value::Object(params)).await?;
+        let matcher = live.plugin.matcher(self.function(), Value::Object(params)).await?;
         // What is wrong with it is the plugin's fault, not the caller's.
-        Tree::from_wire(&matcher)
-            .map_err(|error| RpcError::internal(format!("lua plugin error: {error}")))
+        let name = &live.plugin.manifest().name;
+        Tree::from_wire(&matcher).map_err(|error| RpcError::plugin(name, self.function(), &error))
     }
 
     /// Waits, and says what held and what the adapter makes of it.
@@ -277,8 +307,9 @@ impl Waiting {
             let waited = waited.await.map_err(|error| error.hiding(policy.as_ref()));
             let (mut matched, quiet, texts) = waited?;
             Veil::new(policy.as_ref(), || texts).outcome(&mut matched);
-            let stable_ms = u64::try_from(quiet.as_millis()).unwrap_or(u64::MAX);
-            let state = it.door.classify(live, Some(stable_ms)).await?;
+            // One that has ended is still for ever, which is no number of milliseconds.
+            let stable_ms = u64::try_from(quiet.min(MAX_WAIT).as_millis()).ok();
+            let state = it.door.classify(live, stable_ms).await?;
             // What a matcher saw may be the end of the turn before; the classifier knows better.
             if !working.contains(&state.state.state) {
                 break (matched, state);
@@ -305,12 +336,14 @@ impl Waiting {
 }
 
 pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
-    let policy = params.read::<Wish>()?.policy()?;
     let live = adapter(it, params, "adapter.wait", Permission::MatcherWait)?;
+    let policy = params.read::<Wish>()?.policy()?;
     let waiting: Waiting = params.read()?;
     let until = waiting.until();
     tokio::select! {
-        answer = waiting.wait(it, &live, (params, policy), until) => Ok(answer?.into()),
+        answer = waiting.wait(it, &live, (params, policy), until) => {
+            Ok(answer.map_err(|error| live.hides(error))?.into())
+        }
         () = params.named.cancelled() => Err(RpcError::cancelled()),
     }
 }
@@ -323,17 +356,17 @@ struct Turn {
 }
 
 pub(super) async fn turn(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
-    let policy = params.read::<Wish>()?.policy()?;
     let live = it.door.adapters.find(&params.read::<Named>()?.adapter)?;
     live.permits("adapter.send", Permission::InputWrite)?;
     live.permits("adapter.wait", Permission::MatcherWait)?;
+    let policy = params.read::<Wish>()?.policy()?;
     let Turn { send, wait } = params.read()?;
     let waiting = wait.unwrap_or_default();
     let turn = async {
         let _turn = live.turn.lock().await;
         let until = waiting.until();
         // What cannot be waited for is not sent either: its caller would send it again.
-        waiting.tree(&live).await?;
+        waiting.check(&live).await?;
         let too_late = async {
             tokio::time::sleep_until(until.into()).await;
             // A prompt that is typed by half is worse than an answer that is late: only what the
@@ -341,7 +374,7 @@ pub(super) async fn turn(it: &Arc<Connection>, params: &Params) -> Result<Answer
             params.typing.stuck().await;
         };
         tokio::select! {
-            sent = send.send(it, &live, &params.typing) => sent?,
+            sent = send.send(it, &live, (&params.typing, Some(until))) => sent?,
             () = too_late => {
                 let seen = it.door.see(live.session).await?;
                 return Err(RpcError::timeout(&seen.screen).hiding(policy.as_ref()));
@@ -350,30 +383,16 @@ pub(super) async fn turn(it: &Arc<Connection>, params: &Params) -> Result<Answer
         waiting.wait(it, &live, (params, policy), until).await
     };
     tokio::select! {
-        answer = turn => Ok(answer?.into()),
+        answer = turn => Ok(answer.map_err(|error| live.hides(error))?.into()),
         // Also while it waits for the adapter to be free.
         () = params.named.cancelled() => Err(RpcError::cancelled()),
     }
 }
 
-#[derive(Deserialize)]
-struct CancelWait {
-    wait_id: String,
-}
-
-pub(super) async fn cancel_wait(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
-    let CancelWait { wait_id } = params.read()?;
-    Ok(match it.door.cancels.cancel_on_adapter(&wait_id) {
-        Some(adapter) => json!({ "cancelled": true, "adapter": adapter, "wait_id": wait_id }),
-        None => json!({ "cancelled": false }),
-    }
-    .into())
-}
-
 pub(super) async fn snapshot(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+    let live = adapter(it, params, "adapter.snapshot", Permission::ScreenRead)?;
     let policy = params.read::<Wish>()?.policy()?;
     let wanted: Wanted = params.read()?;
-    let live = adapter(it, params, "adapter.snapshot", Permission::ScreenRead)?;
     let pixels = it.door.sessions.pixels(live.session);
     let look = move |scene: Scene<'_>| Shot::take(scene, &wanted, pixels);
     let shot = it.door.engine.scene(live.session, look).await?;
@@ -382,14 +401,14 @@ pub(super) async fn snapshot(it: &Arc<Connection>, params: &Params) -> Result<An
 }
 
 pub(super) async fn transcript(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
-    let policy = params.read::<Wish>()?.policy()?;
     let live = adapter(it, params, "adapter.transcript", Permission::TranscriptRead)?;
+    let policy = params.read::<Wish>()?.policy()?;
     Ok(json!({ "text": it.door.transcript(live.session, policy).await? }).into())
 }
 
 pub(super) async fn inspect(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
-    let policy = params.read::<Wish>()?.policy()?;
     let live = adapter(it, params, "adapter.inspect", Permission::ScreenRead)?;
+    let policy = params.read::<Wish>()?.policy()?;
     let state = it.door.classify_anyhow(&live).await?;
     let sight = &state.seen.sight;
     let text = state.seen.screen.shown(policy.as_ref());

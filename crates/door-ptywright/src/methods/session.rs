@@ -311,17 +311,3 @@ impl Told {
         })
     }
 }
-
-#[derive(Deserialize)]
-struct CancelWait {
-    wait_id: String,
-}
-
-pub(super) async fn cancel_wait(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
-    let CancelWait { wait_id } = params.read()?;
-    Ok(match it.door.cancels.cancel_on_session(&wait_id) {
-        Some(session) => json!({ "cancelled": true, "session": session, "wait_id": wait_id }),
-        None => json!({ "cancelled": false }),
-    }
-    .into())
-}

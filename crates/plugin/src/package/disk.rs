@@ -11,7 +11,7 @@ use crate::limits::{FILES_MAX, MANIFEST_MAX, SOURCE_MAX};
 
 /// The text of a manifest, and the folder it is in, links resolved.
 pub(super) fn manifest(path: &Path) -> Result<(String, PathBuf), PluginError> {
-    let cannot = |source| PluginError::Read { path: path.to_owned(), source };
+    let cannot = |error| PluginError::Read { path: path.to_owned(), error };
     let real = fs::canonicalize(path).map_err(cannot)?;
     let text = read(&real, &path.to_string_lossy(), MANIFEST_MAX)?;
     let text = String::from_utf8(text)
@@ -45,7 +45,7 @@ pub(super) fn files(
         let text = match inside(folder, &path, room) {
             Ok(text) => text,
             // It may be required only if it is there; Lua says so if it is really needed.
-            Err(PluginError::Read { source, .. })
+            Err(PluginError::Read { error: source, .. })
                 if path != entry && source.kind() == io::ErrorKind::NotFound =>
             {
                 continue;
@@ -80,7 +80,7 @@ fn relative(path: &str) -> Result<String, PluginError> {
 fn inside(folder: &Path, path: &str, max: u64) -> Result<Vec<u8>, PluginError> {
     let named = folder.join(path);
     let real =
-        fs::canonicalize(&named).map_err(|source| PluginError::Read { path: named, source })?;
+        fs::canonicalize(&named).map_err(|error| PluginError::Read { path: named, error })?;
     if !real.starts_with(folder) {
         return Err(PluginError::Path {
             path: path.to_owned(),
@@ -91,7 +91,7 @@ fn inside(folder: &Path, path: &str, max: u64) -> Result<Vec<u8>, PluginError> {
 }
 
 fn read(real: &Path, shown: &str, max: u64) -> Result<Vec<u8>, PluginError> {
-    let cannot = |source| PluginError::Read { path: PathBuf::from(shown), source };
+    let cannot = |error| PluginError::Read { path: PathBuf::from(shown), error };
     // Asked before it is opened: opening a named pipe waits for a writer.
     if !fs::metadata(real).map_err(cannot)?.is_file() {
         return Err(PluginError::Path { path: shown.to_owned(), why: "is no file" });

@@ -179,6 +179,50 @@ fn a_session_that_a_filter_takes_in_later_is_told_from_then_on() {
     assert_eq!(told_until(&mut rpc, "s2", "new"), "new");
 }
 
+/// A place in a session moves when notifications are switched on, and when they are told.
+#[test]
+fn a_session_made_later_is_told_whole_whenever_a_filter_takes_it_in() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    let only = |sessions: Value| json!({"enabled": true, "sessions": sessions});
+    rpc.call("server.set_notifications", &only(json!(["s99"])));
+    create(&mut rpc, "stty -echo; printf one; read x; printf two; read x; printf three; read x");
+    wait_for(&mut rpc, "s1", "one");
+    rpc.call("server.set_notifications", &only(json!(["s1", "s99"])));
+    assert_eq!(told_until(&mut rpc, "s1", "one"), "one");
+    rpc.call("server.set_notifications", &only(json!(["s99"])));
+    type_in(&mut rpc, "s1", "\n");
+    wait_for(&mut rpc, "s1", "two");
+    rpc.call("server.set_notifications", &only(json!(["s1"])));
+    type_in(&mut rpc, "s1", "\n");
+    assert_eq!(told_until(&mut rpc, "s1", "three"), "twothree");
+}
+
+/// A script that is piped in hears of all that its requests caused.
+#[test]
+fn what_happens_behind_the_last_answer_of_a_script_is_told() {
+    let home = home();
+    for last in ["session.wait", "session.kill"] {
+        let (mut server, mut rpc) = private(&home);
+        rpc.begin("server.set_notifications", &json!({"enabled": true}));
+        let script = if last == "session.wait" { "echo ready; exit 3" } else { "echo ready; cat" };
+        rpc.begin("session.create", &shell(script));
+        let ready =
+            json!({"session": "s1", "matcher": {"type": "contains_text", "value": "ready"}});
+        rpc.begin("session.wait", &ready);
+        let exited = json!({"type": "process_exited"});
+        let id = rpc.begin(last, &json!({"session": "s1", "matcher": exited, "cells": false}));
+        rpc.finish();
+        let came: Vec<Value> = std::iter::from_fn(|| rpc.message()).collect();
+        assert!(came.iter().any(|it| it["id"] == id && it["error"].is_null()), "{last}: {came:?}");
+        let output = came.iter().filter_map(|it| it["params"]["output"].as_str());
+        assert_eq!(output.collect::<String>(), "ready\r\n", "{last}");
+        let ends = came.iter().filter(|it| it["method"] == "session.exited").count();
+        assert_eq!(ends, 1, "{last}: {came:?}");
+        assert!(server.wait_for_end().success());
+    }
+}
+
 #[test]
 fn what_a_filter_leaves_out_is_not_told() {
     let home = home();

@@ -19,7 +19,7 @@ fn asked(home: &Home, export: &str) -> (Serving, Rpc, Value) {
         {export}\nreturn M\n"
     );
     let manifest = "name = \"asked\"\nkind = \"adapter\"\nversion = \"1\"\nruntime = \"lua\"\n\
-        entrypoint = \"main.lua\"\npermissions = [\"session.spawn\", \"screen.read\", \"input.write\"]\n";
+        entrypoint = \"main.lua\"\npermissions = [\"session.spawn\", \"screen.read\", \"input.write\", \"matcher.wait\"]\n";
     let folder = home.path().join("asked");
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("main.lua"), source).unwrap();
@@ -98,6 +98,23 @@ fn a_prompt_that_is_pending_is_not_said_to_be_in_the_composer() {
     let error = rpc.refused("adapter.send", &json!({"adapter": adapter, "intent": "go"}));
     let why = error["message"].as_str().unwrap();
     assert_eq!(why, "whether the prompt was submitted could not be seen within 10 s", "{error}");
+    assert_eq!(typed(&home), b"\x1b[200~go\x1b[201~\r");
+}
+
+/// All of it is typed, so a turn may end when its time is over; who goes on waiting waits for that prompt.
+#[test]
+fn a_turn_does_not_wait_longer_for_a_pending_prompt_than_for_all() {
+    let home = home();
+    let (_server, mut rpc, adapter) = asked(
+        &home,
+        "function M.wait_turn_matcher() return ptywright.matcher.contains_text(\"x\") end\n\
+        function M.submission_state() return \"pending\" end",
+    );
+    let turn = json!({"adapter": adapter, "send": {"intent": "go"}, "wait": {"timeout_ms": 300}});
+    let begun = Instant::now();
+    let error = rpc.refused("adapter.turn", &turn);
+    assert_eq!(error["code"], -32001, "{error}");
+    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
     assert_eq!(typed(&home), b"\x1b[200~go\x1b[201~\r");
 }
 
