@@ -105,7 +105,9 @@ impl Scanner {
     /// How long what is held is waited for to go on.
     fn patience(&self) -> Duration {
         let is_answer = ANSWERS.iter().any(|answer| self.held.starts_with(answer));
-        if is_answer { ANSWER_PATIENCE } else { PATIENCE }
+        // Who is not to hear of the focus hears of alt with a bracket a little later.
+        let may_be_focus = !self.passes_focus && self.held == b"\x1b[";
+        if is_answer || may_be_focus { ANSWER_PATIENCE } else { PATIENCE }
     }
 
     /// Passes what is held back: nothing has continued it.

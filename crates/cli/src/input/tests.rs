@@ -249,9 +249,17 @@ fn news_of_the_focus_and_answers_in_pieces_leave_nothing_behind() {
         scanner.feed(piece, later(ms), &mut out);
         assert_eq!(out, b"", "{piece:?}");
     }
-    // Escape is only late.
-    scanner.feed(b"\x1b", later(300), &mut out);
-    assert_eq!((out.as_slice(), scanner.deadline()), (&b""[..], Some(later(320))));
+    // In two pieces far apart, too; alt with a bracket is only late.
+    for (ms, piece) in [(210, &b"\x1b["[..]), (300, b"I"), (310, b"\x1b[")] {
+        scanner.feed(piece, later(ms), &mut out);
+        assert_eq!(out, b"", "{piece:?}");
+    }
+    assert_eq!(scanner.deadline(), Some(later(560)));
+    scanner.feed(b"x", later(560), &mut out);
+    assert_eq!(std::mem::take(&mut out), b"\x1b[x");
+    // Escape is as well.
+    scanner.feed(b"\x1b", later(600), &mut out);
+    assert_eq!((out.as_slice(), scanner.deadline()), (&b""[..], Some(later(620))));
     scanner.give_up(&mut out);
     assert_eq!(out, b"\x1b");
 }
