@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 
@@ -156,6 +157,14 @@ pub enum ManifestError {
     /// Most likely another one was meant.
     #[error("duplicate plugin permission: {0}")]
     DuplicatePermission(Permission),
+    /// It would lead out of the plugin's folder.
+    #[error("`{path}` {why}")]
+    Entrypoint {
+        /// As the manifest spells it.
+        path: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
 }
 
 impl Manifest {
@@ -178,6 +187,7 @@ impl Manifest {
             (None, true) => return Err(ManifestError::EntrypointWithoutRuntime),
             (Some(_), true) | (None, false) => {}
         }
+        self.entrypoint.as_deref().map(relative).transpose()?;
         for (at, permission) in self.permissions.iter().enumerate() {
             if self.permissions[..at].contains(permission) {
                 return Err(ManifestError::DuplicatePermission(*permission));
@@ -190,6 +200,23 @@ impl Manifest {
     pub fn grants(&self, permission: Permission) -> bool {
         self.permissions.contains(&permission)
     }
+}
+
+/// A path of a manifest, in the one form in which it is kept.
+pub(crate) fn relative(path: &str) -> Result<String, ManifestError> {
+    let refuse = |why| ManifestError::Entrypoint { path: path.to_owned(), why };
+    let mut parts = Vec::new();
+    for part in Path::new(path).components() {
+        match part {
+            Component::Normal(part) => parts.push(part.to_string_lossy()),
+            Component::CurDir => {}
+            Component::ParentDir => return Err(refuse("must not contain `..`")),
+            Component::RootDir | Component::Prefix(_) => {
+                return Err(refuse("must be relative to the manifest, not absolute"));
+            }
+        }
+    }
+    Ok(parts.join("/"))
 }
 
 #[cfg(test)]

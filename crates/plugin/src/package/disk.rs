@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::requires;
 use crate::error::PluginError;
 use crate::limits::{FILES_MAX, MANIFEST_MAX, SOURCE_MAX};
+use crate::manifest::relative;
 
 /// The text of a manifest, and the folder it is in, links resolved.
 pub(super) fn manifest(path: &Path) -> Result<(String, PathBuf), PluginError> {
@@ -57,23 +58,6 @@ pub(super) fn files(
         files.insert(path, text);
     }
     Ok((entry, files))
-}
-
-/// A path of a manifest, in the one form in which it is kept.
-fn relative(path: &str) -> Result<String, PluginError> {
-    let refuse = |why| PluginError::Path { path: path.to_owned(), why };
-    let mut parts = Vec::new();
-    for part in Path::new(path).components() {
-        match part {
-            Component::Normal(part) => parts.push(part.to_string_lossy()),
-            Component::CurDir => {}
-            Component::ParentDir => return Err(refuse("must not contain `..`")),
-            Component::RootDir | Component::Prefix(_) => {
-                return Err(refuse("must be relative to the manifest, not absolute"));
-            }
-        }
-    }
-    Ok(parts.join("/"))
 }
 
 /// Reads a file, if it really lies in the folder.
