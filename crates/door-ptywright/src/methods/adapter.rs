@@ -302,13 +302,14 @@ impl Waiting {
             changes.borrow_and_update();
             let left = until.saturating_duration_since(Instant::now());
             let waited = it.door.wait(live.session, &tree, left, |matched, scene| {
-                (matched, scene.quiet, [scene.excerpt().clone(), scene.printed(TRANSCRIPT_TAIL)])
+                // One that has ended is still for ever, which is no number of milliseconds.
+                let quiet = if scene.end.is_some() { MAX_WAIT } else { scene.quiet };
+                (matched, quiet, [scene.excerpt().clone(), scene.printed(TRANSCRIPT_TAIL)])
             });
             let waited = waited.await.map_err(|error| error.hiding(policy.as_ref()));
             let (mut matched, quiet, texts) = waited?;
             Veil::new(policy.as_ref(), || texts).outcome(&mut matched);
-            // One that has ended is still for ever, which is no number of milliseconds.
-            let stable_ms = u64::try_from(quiet.min(MAX_WAIT).as_millis()).ok();
+            let stable_ms = u64::try_from(quiet.as_millis()).ok();
             let state = it.door.classify(live, stable_ms).await?;
             // What a matcher saw may be the end of the turn before; the classifier knows better.
             if !working.contains(&state.state.state) {
