@@ -130,6 +130,9 @@ local before = {}
 -- The command that `run` typed last: of one that printed much, the transcript does not hold it any more.
 local submitted = nil
 
+-- How many lines `run` typed last, of which a shell without brackets reads one at each of its prompts.
+local lines = 1
+
 -- The last command that is known from `run` alone, and where its mark is, as the host counts.
 local known = {}
 
@@ -185,7 +188,7 @@ local function read_marks(transcript, at, believes)
       found.status = tonumber(rest:match("^;(%-?%d+)"))
       -- A zsh says so before its first prompt, too, when nothing has ended.
       local depth = tonumber(rest:match(";aid=greenroom%-zsh(%d+)"))
-      if depth and (level and depth > level or not level and #transcript < MUCH or (found.command or ""):find("^exec ")) then
+      if depth and (level and depth > level or not level and not (before.letter and #transcript >= MUCH) or (found.command or ""):find("^exec ")) then
         found.status = nil
       end
       level = depth or level
@@ -375,9 +378,41 @@ local function is_row_open(transcript)
   return not tail:find("\n[ \r\t]*$")
 end
 
+-- How many prompts a row begins with, and whether it is nothing else; that of a further line counts.
+local function count_prompts(row, prompt)
+  local count, from = 0, 1
+  while true do
+    if row:sub(from, from + #prompt - 1) == prompt then
+      from = from + #prompt
+    elseif row:sub(from, from + 1) == "> " then
+      from = from + 2
+    else
+      return count, from > #row
+    end
+    count = count + 1
+  end
+end
+
+-- Whether a shell without marks has not yet asked for all the lines that `run` typed at once. One that a command read instead is
+-- not asked for at all: who is still for long has all it wants.
+local function has_lines_left(input, at, last)
+  if lines == 1 or not at or (input.stable_ms or 0) >= WAITS_MS then
+    return false
+  end
+  -- Prompts whose lines were there already stand in one row.
+  local count, prompt = 0, last:match("%S+$") .. " "
+  if not select(2, count_prompts(last .. " ", prompt)) then
+    prompt = last .. " "
+  end
+  for row in input.transcript:sub(at):gsub("\27%[[%d;?]*[%a~]", ""):gmatch("[^\r\n]+") do
+    count = count + count_prompts(row, prompt)
+  end
+  return count < lines
+end
+
 -- The prompt of a shell in the shell, as evidence, where the last mark is that of the command that led into it.
-local function prompt_within(input, marks, last)
-  if not looks_like_prompt(last) or not is_row_open(input.transcript) then
+local function prompt_within(input, marks, last, at)
+  if not looks_like_prompt(last) or not is_row_open(input.transcript) or has_lines_left(input, at, last) then
     return nil
   end
   if marks.command and opens_shell(marks.command) then
@@ -414,7 +449,7 @@ local function answer(input, state, confidence, evidence, metadata)
   }
 end
 
-local function by_marks(input, marks, last)
+local function by_marks(input, marks, last, at)
   if marks.letter == "P" then
     -- How the command before ended says nothing of the one that is being written.
     return answer(input, "continuation", 0.95, "mark of a further line is the last mark")
@@ -424,7 +459,7 @@ local function by_marks(input, marks, last)
     if marks.is_zsh and wants_more(input, marks) then
       return answer(input, "continuation", 0.8, "all that followed the command mark is the prompt of a further line")
     end
-    local confidence, evidence, command = prompt_within(input, marks, last)
+    local confidence, evidence, command = prompt_within(input, marks, last, at)
     if confidence and confidence >= 0.6 and is_further(last) then
       return answer(input, "continuation", 0.6, "last row is the usual prompt of a further line")
     end
@@ -458,13 +493,16 @@ function exports.classify(input)
     return answer(input, "exited", 0.6, "the shell said good-bye")
   end
   if marks.letter then
-    return by_marks(input, marks, last)
+    return by_marks(input, marks, last, at)
   end
   if at and at > #transcript then
     return answer(input, "running", 0.6, "what was typed has not come back yet")
   end
   if last == "" then
     return answer(input, "starting", 0.4, "nothing on the screen yet")
+  end
+  if looks_like_prompt(last) and has_lines_left(input, at, last) then
+    return answer(input, "running", 0.6, "not all lines of the command have been read")
   end
   if is_further(last) then
     return answer(input, "continuation", 0.6, "last row is the usual prompt of a further line")
@@ -487,9 +525,9 @@ function exports.run(params)
   local actions = { action.mark_transcript("command_start") }
   if command:find("[\n\t]") and brackets then
     -- In brackets a shell takes several lines as one command, and a tab as it is; typed, it runs them one by one, and completes.
-    actions[2] = action.bracketed_paste(command)
+    actions[2], lines = action.bracketed_paste(command), 1
   else
-    actions[2] = action.text(command)
+    actions[2], lines = action.text(command), select(2, command:gsub("\n", "")) + 1
   end
   actions[3] = action.key("enter")
   return { actions = actions, last_intent = "command_submitted" }

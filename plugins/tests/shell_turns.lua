@@ -63,6 +63,29 @@ return function(check, host, here)
     expect("much behind " .. name, "prompt", 0.6)
   end
 
+  -- A shell that reads what was typed line by line.
+  for name, before in pairs({ ["a shell without marks"] = "$ ", ["a shell without marks in another"] = mark("A", ";aid=greenroom-1") .. "# dash\r\n" .. mark("C", ";aid=greenroom-1;cmdline=dash") .. "$ " }) do
+    local is_within = #before > 2
+    local confidence, command = is_within and 0.7 or 0.6, is_within and "dash" or nil
+    it = terminal(host, here)
+    it.prints(before)
+    it.runs("sleep 1\ncat <<E\n$ x\nE", "sleep 1\r\ncat <<E\r\n$ x\r\nE\r\n")
+    it.prints("$ ")
+    check(name .. " that has more to read", it.sees().state == "running", it.sees().evidence)
+    it.prints("> > $ x\r\n$ ")
+    expect(name .. " that has read all", "prompt", confidence, nil, command)
+    it.runs("read x\nb", "read x\r\nb\r\n$ ")
+    check(name .. " that has less to read", it.sees().state == "running", it.sees().evidence)
+    expect(name .. " that has less to read and is still", "prompt", confidence, nil, command, 3000)
+    it.runs("true\n:\nfalse", "true\r\n:\r\nfalse\r\n$ $ ")
+    check(name .. " that has read two of three", it.sees().state == "running", it.sees().evidence)
+    it.prints("$ ")
+    expect(name .. " that has read three", "prompt", confidence, nil, command)
+    it.runs("ls")
+    it.prints("$ ")
+    expect(name .. " and one line", "prompt", confidence, nil, command)
+  end
+
   -- Marks that a shell has, without our name, from the beginning or since a command.
   it = terminal(host, here)
   it.place = nil
