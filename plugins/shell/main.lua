@@ -190,6 +190,10 @@ local function read_marks(transcript, at, believes)
       local depth = tonumber(rest:match(";aid=greenroom%-zsh(%d+)"))
       if depth and (level and depth > level or not level and not (before.letter and #transcript >= MUCH) or (found.command or ""):find("^exec ")) then
         found.status = nil
+        if found.is_new and awaits then
+          -- What was typed led into it, from a shell that does not mark.
+          found.command, awaits = submitted, false
+        end
       end
       level = depth or level
     elseif letter == "B" then
@@ -261,11 +265,16 @@ local function see_turn(input)
   return at or 1
 end
 
+-- Whether a command ends the shell.
+local function is_exit(command)
+  local word = (command or ""):match("^%l+")
+  return word == "exit" or word == "logout"
+end
+
 -- Whether the shell whose mark was the last said good-bye behind it, and not the command it runs: another one has the
 -- terminal now, which may not mark.
 local function has_left(transcript, marks)
-  local word = (marks.command or ""):match("^%l+")
-  if marks.letter == "C" and word ~= "exit" and word ~= "logout" then
+  if marks.letter == "C" and not is_exit(marks.command) then
     return false
   end
   local finish = marks.finish
@@ -300,7 +309,8 @@ local function marks_of(input)
     return is_pushed_out and { letter = "C", command = before.letter == "C" and before.command or submitted } or found, at
   end
   recall(input, found)
-  if has_left(transcript, found) then
+  local has_ended = is_exit(found.command) and within and turn.place and turn.place >= within
+  if has_left(transcript, found) or found.letter == "C" and has_ended then
     found = {}
   elseif found.letter ~= "C" and at and found.start < at then
     -- It is the mark of the prompt at which the command was typed, or an older one.
@@ -328,6 +338,12 @@ local function see_brackets(transcript)
   if asked then
     brackets = asked == "h"
   end
+end
+
+-- Whether a shell still takes pastes in brackets behind a line that was entered, which it does no more when it runs something.
+local function reads_on(transcript, at)
+  local typed = transcript:sub(at)
+  return brackets and typed:find("\n", 1, true) ~= nil and not typed:find("\27[?2004", 1, true)
 end
 
 -- The last row with something in it, and the one before.
@@ -417,6 +433,11 @@ local function prompt_within(input, marks, last, at)
   end
   if marks.command and opens_shell(marks.command) then
     return 0.7, "the command is a shell and the last row looks like a prompt", marks.command
+  end
+  if is_exit(marks.command) then
+    -- A zsh goes without a word.
+    within = input.cursor
+    return 0.6, "the shell was told to go and the last row looks like a prompt", marks.command
   end
   if within and turn.place and turn.place >= within then
     -- Somebody took what looked like one for a prompt, and there it is again.
@@ -510,6 +531,9 @@ function exports.classify(input)
   if looks_like_prompt(last) then
     return answer(input, "prompt", 0.6, "last row looks like a prompt")
   end
+  if at and reads_on(transcript, at) then
+    return answer(input, "continuation", 0.5, "a line was entered, and the shell reads on")
+  end
   return answer(input, "running", 0.5, "last row does not look like a prompt")
 end
 
@@ -552,12 +576,16 @@ local UNMARKED = [=[[^\x1b]|\x1b[^\]]|\x1b\](?:[^1]|1[^3]|13[^3]|133[^;])]=]
 -- replaced what prints A.
 local PROMPT_MARK = [=[\x1b\]133;[AB](?:]=] .. UNMARKED .. [=[|\x1b\]133;[^C])*\z]=]
 
+-- The shell takes pastes in brackets: it reads. One that has no prompt of further lines shows nothing else of them.
+local READS = [=[\x1b\[\?2004h(?:[^\x1b]|\x1b[^\[]|\x1b\[(?:[^?]|\?(?:[^2]|2[^0]|20[^0]|200[^4])))*\z]=]
+
 -- A prompt is there again: the marks say so, or the last row looks like it. The wait goes on while `classify` says
 -- that something runs, and that knows better what such a row is.
 -- The default wait of the host has this name.
 function exports.wait_turn_matcher(params)
   return matcher.any({
     matcher.all({ matcher.transcript_regex(PROMPT_MARK), stable(params) }),
+    matcher.all({ matcher.transcript_regex(READS), stable(params) }),
     matcher.all({ matcher.screen_regex([[(?:[$#>❯➜λ]|[^0-9]%)\s*\z]]), stable(params) }),
     matcher.process_exited(),
   })

@@ -112,6 +112,17 @@ return function(check, host, here)
   it.prints(mark("C") .. ("12345\r\n"):rep(4000) .. mark("D", ";3") .. mark("A") .. "λ ")
   expect("what it printed much in", "prompt", 0.95, 3, "seq 9999")
 
+  -- A shell that has no prompt of further lines, as fish.
+  it = terminal(host, here)
+  it.place = nil
+  it.prints("\27[?2004hhost λ ")
+  it.runs('echo "a', 'echo "a\r\n\27[K\27[A\r\n\27[18C')
+  expect("a shell that reads on", "continuation", 0.5)
+  it.runs('b"', 'b"\r\n\27[?2004l')
+  expect("a shell that has read all", "running", 0.5)
+  it.prints("\ra\r\nb\r\n\27[?2004hhost λ ")
+  expect("a shell that reads anew", "prompt", 0.6)
+
   -- Nothing of what was typed is there yet.
   local function ours(letter, rest)
     return mark(letter, (rest or "") .. ";aid=greenroom-1")
@@ -207,6 +218,21 @@ return function(check, host, here)
   it.prints(ended(0))
   it.runs("false", "f\8false" .. typed .. ended(1))
   expect("a zsh that was not looked at before", "prompt", 0.95, 1, "false")
+  -- One in a shell without marks.
+  it = terminal(host, here)
+  it.place = nil
+  it.prints("$ ")
+  it.runs("bash", "bash\r\n" .. prompt)
+  it.runs("exit 3", "exit 3\r\n" .. ours("C") .. "exit\r\n$ ")
+  expect("a bash in another shell that ended", "prompt", 0.6)
+  it.runs("zsh", "zsh\r\n" .. ended(0))
+  expect("a zsh in another shell", "prompt", 0.95, nil, "zsh")
+  it.runs("exit 3", "e\8exit 3" .. typed .. "$ ")
+  expect("a zsh in another shell that ended", "prompt", 0.6, nil, "exit 3")
+  it.runs("sleep 1")
+  expect("what runs when it has ended", "running", 0.5)
+  it.prints("$ ")
+  expect("what ran when it has ended", "prompt", 0.6)
   -- One whose settings have another PROMPT_EOL_MARK.
   it = terminal(host, here)
   it.place = nil
