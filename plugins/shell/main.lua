@@ -394,19 +394,21 @@ local function is_row_open(transcript)
   return not tail:find("\n[ \r\t]*$")
 end
 
--- How many prompts a row begins with, and whether it is nothing else; that of a further line counts.
+-- How many prompts a row begins and ends with; that of a further line counts.
 local function count_prompts(row, prompt)
-  local count, from = 0, 1
-  while true do
-    if row:sub(from, from + #prompt - 1) == prompt then
-      from = from + #prompt
-    elseif row:sub(from, from + 1) == "> " then
-      from = from + 2
-    else
-      return count, from > #row
+  local count, from, to = 0, 1, #row
+  for _, sign in ipairs({ prompt, "> ", prompt }) do
+    while row:sub(from, from + #sign - 1) == sign do
+      count, from = count + 1, from + #sign
     end
-    count = count + 1
   end
+  for _, sign in ipairs({ prompt, "> ", prompt }) do
+    -- Output may end without a row of its own.
+    while to - #sign >= from and row:sub(to - #sign + 1, to) == sign do
+      count, to = count + 1, to - #sign
+    end
+  end
+  return count
 end
 
 -- Whether a shell without marks has not yet asked for all the lines that `run` typed at once. One that a command read instead is
@@ -415,15 +417,18 @@ local function has_lines_left(input, at, last)
   if lines == 1 or not at or (input.stable_ms or 0) >= WAITS_MS then
     return false
   end
-  -- Prompts whose lines were there already stand in one row.
-  local count, prompt = 0, last:match("%S+$") .. " "
-  if not select(2, count_prompts(last .. " ", prompt)) then
-    prompt = last .. " "
+  local printed = input.transcript:sub(at):gsub("\27%[[%d;?]*[%a~]", "")
+  -- Prompts whose lines were there already stand in one row: what is one of them is the row or its last word.
+  for _, prompt in ipairs({ last:match("%S+$") .. " ", last .. " " }) do
+    local count = 0
+    for row in printed:gmatch("[^\r\n]+") do
+      count = count + count_prompts(row, prompt)
+    end
+    if count >= lines then
+      return false
+    end
   end
-  for row in input.transcript:sub(at):gsub("\27%[[%d;?]*[%a~]", ""):gmatch("[^\r\n]+") do
-    count = count + count_prompts(row, prompt)
-  end
-  return count < lines
+  return true
 end
 
 -- The prompt of a shell in the shell, as evidence, where the last mark is that of the command that led into it.
