@@ -124,6 +124,9 @@ local signs = false
 -- Whether a zsh marks its prompts. One whose settings have no `PROMPT_EOL_MARK` marks commands alone, which then say nothing.
 local zsh_prompts = false
 
+-- Since when it seems to mark commands alone, as the host counts: there was what looks like a prompt, and no mark.
+local muted = nil
+
 -- What was known when a mark was in the transcript for the last time.
 local before = {}
 
@@ -159,15 +162,21 @@ end
 
 -- Whether a zsh reads a line still: a job that ends makes it leave the row, mark and all, and draw its prompt again.
 local function is_editing(transcript, from, to)
-  return transcript:sub(from, to):match("^.*\27%[%?2004([hl])") == "h"
+  return transcript:sub(math.max(from, to - 4096), to):match("^.*\27%[%?2004([hl])") == "h"
 end
 
 -- The last mark of a transcript, the exit status and the command known by then; `at` is where `run` typed last.
-local function read_marks(transcript, at, believes)
+local function read_marks(transcript, at, believes, muted_at)
   local found, typing, level, awaits = {}, nil, nil, true
   for start, letter, rest, finish in transcript:gmatch("()\27%]133;(%u)([^\7\27]*)()") do
     local is_signed, is_zsh = rest:find(SIGNED) ~= nil, rest:find(";aid=greenroom-zsh", 1, true) ~= nil
     zsh_prompts = zsh_prompts or is_zsh and letter ~= "C"
+    if is_zsh and muted_at and start >= muted_at then
+      if letter == "C" then
+        goto continue
+      end
+      muted, muted_at = nil, nil
+    end
     if is_zsh and (not zsh_prompts or letter == "C" and is_editing(transcript, found.finish or 1, start)) then
       goto continue
     end
@@ -300,7 +309,7 @@ end
 -- beginning leaves none in it; then a command runs.
 local function marks_of(input)
   local transcript, at = input.transcript, see_turn(input)
-  local found = read_marks(transcript, at, turn.believed)
+  local found = read_marks(transcript, at, turn.believed, muted and (byte_of(input, muted) or 1))
   if not signs and not turn.believed then
     before = {}
   end
@@ -449,7 +458,7 @@ local function prompt_within(input, marks, last, at)
     return 0.6, "the last row looks like a prompt again, behind a command of its own"
   end
   if (input.stable_ms or 0) >= WAITS_MS then
-    within = input.cursor
+    within, muted = input.cursor, marks.is_zsh and input.cursor or muted
     return 0.4, "the last row looks like a prompt and was still for long", marks.command
   end
 end

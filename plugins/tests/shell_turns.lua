@@ -220,6 +220,19 @@ return function(check, host, here)
   it.prints(ended(0))
   it.runs("false", "f\8false" .. typed .. ended(1))
   expect("a zsh that was not looked at before", "prompt", 0.95, 1, "false")
+  -- One that marks its prompts no more.
+  it.runs("unsetopt prompt_sp", "u\8unsetopt prompt_sp" .. typed .. "host% \27[?2004h")
+  expect("a zsh that marks no prompt", "running", 0.95, nil, "unsetopt prompt_sp")
+  expect("a zsh that marks no prompt and is still", "prompt", 0.4, nil, "unsetopt prompt_sp", 3000)
+  for _ = 1, 2 do
+    it.runs("sleep 1", "s\8sleep 1" .. typed)
+    check("what runs in it", it.sees().state == "running", it.sees().evidence)
+    it.prints("host% \27[?2004h")
+    expect("what ran in a zsh that marks no prompt", "prompt", 0.6)
+  end
+  it.runs("setopt prompt_sp", "s\8setopt prompt_sp" .. typed .. ended(0))
+  it.runs("false", "f\8false" .. typed .. ended(1))
+  expect("a zsh that marks prompts again", "prompt", 0.95, 1, "false")
   -- One in a shell without marks.
   it = terminal(host, here)
   it.place = nil
