@@ -86,4 +86,5 @@ return function(check, host, here)
   check("exited with a code", exports.classify(ended).metadata.exit_status == 3, "no status")
   ended.exit_code, ended.signal = nil, 9
   check("exited by a signal", exports.classify(ended).metadata.signal == 9, "no signal")
+  require("shell_turns")(check, host, here)
 end
