@@ -140,7 +140,7 @@ end
 -- takes the place of both and of `esc to interrupt`, and then the rows say nothing about work.
 local function is_idle(view)
   for _, row in ipairs(view.footer) do
-    if text.has(row, "? for shortcuts") or text.has(row, "(shift+tab to cycle)") then
+    if text.has(row, "? for shortcuts") or text.has(row, "(shift+tab to cycle)") or text.has(row, "ctrl+t to ") then
       return true
     end
   end
@@ -361,7 +361,7 @@ local function decide(answer, view, input)
   end
   local threshold = input.completed_turn_stable_ms or 300
   local stable = input.stable_ms ~= nil and input.stable_ms >= threshold
-  seen.dialog, seen.asks, seen.for_reading, seen.unsure = nil, nil, false, false
+  seen.dialog, seen.asks, seen.for_reading, seen.unsure, seen.confirms = nil, nil, false, false, false
   if #view.rows == 0 then
     seen.answered = nil
     return blank(answer, input.last_intent)
@@ -378,6 +378,7 @@ local function decide(answer, view, input)
   seen.asks = asks_for(editor, dialog)
   seen.for_reading = dialog and dialog.for_reading or false
   seen.unsure = dialog and dialog.unsure or false
+  seen.confirms = dialog and dialog.confirms or false
   local begun = not submission.not_begun(view, active, input)
   submission.sees(view, dialog, input)
 

@@ -67,9 +67,13 @@ local function check_open(kind)
   end
 end
 
--- The number of the option that says yes, unless it is the one Enter would take anyway.
+-- The number of the option that says yes, unless it is the one Enter would take anyway. In a text of one's own it would
+-- become a part of it, and Enter is what sends that.
 local function yes_elsewhere()
   local yes
+  if seen.dialog and seen.dialog.typing then
+    return nil
+  end
   for _, option in ipairs(seen.dialog and seen.dialog.options or {}) do
     if option.label:find("^Yes") then
       if option.selected then
@@ -89,9 +93,20 @@ local function go_on()
   return seen.dialog.typing and { actions = keys } or answer({ actions = keys })
 end
 
+-- A screen that may be another one than it looks like is answered by nobody.
+local function check_sure(key)
+  if seen.unsure then
+    error("no_dialog: too little of what is open can be seen to answer it, " .. key .. "; nothing was typed", 0)
+  end
+end
+
 function intents.approve(params)
   check_dialog(params)
   check_place()
+  check_sure("and Enter may mean anything")
+  if not seen.dialog and not seen.confirms then
+    error("no_dialog: what is open is not known to take Enter, nothing was typed; `key` presses it all the same", 0)
+  end
   if seen.dialog and seen.dialog.button then
     return go_on()
   end
@@ -105,9 +120,7 @@ end
 function intents.deny(params)
   check_dialog(params)
   check_place()
-  if seen.unsure then
-    error("no_dialog: too little of what is open can be seen, and Escape may end the program; nothing was typed", 0)
-  end
+  check_sure("and Escape may end the program")
   return answer({ actions = { action.key("escape") } })
 end
 
@@ -192,6 +205,7 @@ function intents.choose_option(params)
   if wish == nil then
     error("invalid_params: `index` or `option` is required", 0)
   end
+  check_sure("and a number may mean anything")
   check_open()
   local button = seen.dialog and seen.dialog.button
   if button and type(wish) == "string" and wish:lower() == button:lower() then
