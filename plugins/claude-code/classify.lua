@@ -192,6 +192,11 @@ local function show_turn(answer, turn, input, ended)
   local shown = { cut = turn.text and turn.cut }
   if ended then
     shown.text = turn.text
+    if turn.pending then
+      -- A call that got no result was none.
+      shown.text = (turn.text and turn.text .. "\n\n" or "") .. turn.pending
+      table.remove(turn.tools)
+    end
     shown.stopped = turn.stopped
     -- What has no result when a turn is over will get none.
     for _, tool in ipairs(turn.tools) do
@@ -371,7 +376,7 @@ local function decide(answer, view, input)
   if dialog then
     dialog.overlay = view.overlay
   end
-  local turn = turns.read(view, submission.is_taken_back(view, input), seen.prompt)
+  local turn = turns.read(view, submission.is_taken_back(view, input), seen.prompt, seen.asides)
   local active = not dialog and not editor and is_active(view, turn)
   local answered = is_answered(dialog, input)
   seen.dialog = dialog and dialog.id and not answered and dialog or nil
@@ -408,6 +413,7 @@ local function decide(answer, view, input)
   local failure = view.composer and turn.error or connection_error(view)
   local unsent = view.composer and input.last_intent == "prompt_submitted" and submission.is_unsent(view)
   if failure and begun and not unsent then
+    show_turn(answer, turn, input, true)
     answer:add({ error = failure })
     return answer:as("error", 0.72, "visible error banner detected")
   end

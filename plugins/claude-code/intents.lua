@@ -5,6 +5,7 @@
 -- that these plans rest on.
 
 local seen = require("seen")
+local submission = require("submission")
 local text = require("text")
 local wanted = require("params").wanted
 local action = ptywright.action
@@ -100,6 +101,19 @@ local function check_sure(key)
   end
 end
 
+-- What was typed behind a yes goes into the turn like a prompt.
+local function sends_text()
+  local dialog = seen.dialog
+  if not dialog or not dialog.typing or dialog.kind ~= "permission" and dialog.kind ~= "headless" then
+    return
+  end
+  for _, option in ipairs(dialog.options) do
+    if option.index == dialog.own then
+      submission.adds(option.label:match("^Yes, (.+)$") or "", false)
+    end
+  end
+end
+
 function intents.approve(params)
   check_dialog(params)
   check_place()
@@ -114,6 +128,7 @@ function intents.approve(params)
   if number then
     return answer(number_keys(number))
   end
+  sends_text()
   return answer({ actions = { action.key("enter") } })
 end
 
@@ -273,6 +288,9 @@ function intents.key(params)
   plain = ALIASES[plain] or plain
   -- A single sign such as `-` or `y` is typed, whatever it would be called.
   if #name > 1 and KEYS[plain] then
+    if plain == "enter" then
+      sends_text()
+    end
     return { actions = { action.key(plain) } }
   end
   seen.typed = true

@@ -264,8 +264,9 @@ end
 -- `above` is the last row that belongs to the conversation. `overlay` is a dialog on top of a composer. `lost` is a
 -- screen of which nobody knows what of it is a dialog.
 function layout.read(screen)
-  local rows, lost = without_tasks(without_name(text.rows(screen)))
-  local view = { rows = rows, footer = {}, above = #rows, lost = lost }
+  local all, corners = text.rows(screen)
+  local rows, lost = without_tasks(without_name(all))
+  local view = { rows = rows, footer = {}, above = #rows, lost = lost, corners = corners }
   local last, previous = last_rules(rows)
 
   local inner = last and belongs_to_rule_above(rows, last)

@@ -152,6 +152,7 @@ function prompts.steer(params)
   -- Where nothing works it begins a turn, and the end that can be seen is that of the one before.
   seen.submitted = seen.conversation
   seen.aside = text.squeeze(table.concat(files) .. prompt)
+  submission.adds(table.concat(files) .. prompt, seen.state ~= "thinking")
   submission.pastes(prompt)
   actions[#actions + 1] = action.bracketed_paste(behind_files(files, prompt))
   actions[#actions + 1] = action.key("enter")

@@ -140,8 +140,21 @@ end
 function submission.begins(prompt)
   seen.prompt, seen.aside, seen.typed, seen.ended = text.squeeze(prompt), nil, false, nil
   seen.of_its_own = text.starts(text.trim(prompt), "/")
+  seen.asides = {}
   seen.submitted, seen.before = seen.conversation, seen.conversation
   seen.leaves = seen.composer == "absent"
+end
+
+-- How many of them are remembered.
+local MOST_ASIDES = 20
+
+-- Something is about to be said into a turn that works. Where none does, it begins one.
+function submission.adds(words, begins)
+  seen.asides = not begins and seen.asides or {}
+  if not begins and text.trim(words) ~= "" then
+    table.insert(seen.asides, 1, text.squeeze(words))
+    seen.asides[MOST_ASIDES + 1] = nil
+  end
 end
 
 -- The composer that a prompt goes into is there: only now its conversation is to be seen.
