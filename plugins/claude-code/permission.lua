@@ -94,7 +94,24 @@ local function headless(lines, list)
   return tool and "permission" or "headless", "perm:" .. seed, { tool = tool, summary = summary, question = question }
 end
 
-local function headed(lines, list, title, title_row, width)
+-- The title without the agent that asks, if it is not Claude itself: `Bash command · from the general-purpose agent`. On a
+-- narrow screen it takes several rows. Also the last of them.
+local function title_of(lines)
+  local title, row = rows.first(lines)
+  local words, last = title, row
+  while text.has(words, " · from") and not words:find(" agent$") and (lines[last + 1] or "") ~= "" and last - row < 3 do
+    last = last + 1
+    words = words .. " " .. text.trim(lines[last])
+  end
+  local name, agent = words:match("^(.-) · from the (.+) agent$")
+  if name then
+    return name, last, agent
+  end
+  return title, row
+end
+
+local function headed(lines, list, width)
+  local title, title_row, agent = title_of(lines)
   local question, question_row = rows.question_above(lines, list.first)
   local tool, summary, description, notice = TOOLS[title] or title, nil, nil, nil
   if tool == "Bash" then
@@ -108,14 +125,13 @@ local function headed(lines, list, title, title_row, width)
   end
   summary = summary or question
   return "permission", "perm:" .. tool .. ":" .. summary,
-    { tool = tool, summary = summary, description = description, notice = notice, question = question }
+    { tool = tool, agent = agent, summary = summary, description = description, notice = notice, question = question }
 end
 
 return function(view, lines, list)
   local kind, seed, asked
   if view.framed then
-    local title, title_row = rows.first(lines)
-    kind, seed, asked = headed(lines, list, title, title_row, view.width)
+    kind, seed, asked = headed(lines, list, view.width)
   else
     kind, seed, asked = headless(lines, list)
   end

@@ -20,6 +20,8 @@ local BLANK = (" "):byte()
 local UNKNOWN = { "Unknown command: /", "Args from unknown skill: " }
 -- What the composer says while prompts wait above it.
 local QUEUED = "Press up to edit queued messages"
+-- What is echoed instead of a prompt that is a slash and no command. Nothing is sent.
+local NO_COMMAND = "❯ Commands are in the form"
 -- The star of Claude Code turns through these; older ones used braille.
 local SPINNERS = { "·", "✢", "✳", "✶", "✻", "✽", "*", "✺", "✦", "•", "⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏" }
 
@@ -425,7 +427,8 @@ end
 function turn.read(view, taken_back, prompt, asides)
   local rows, last = view.rows, last_of(view)
   local first = taken_back and last or start_of(rows, last, asides or {})
-  local command = first > 0 and (rows[first] or ""):find("^❯ /%w") ~= nil
+  local refused = first > 0 and text.starts(rows[first] or "", NO_COMMAND) and (not prompt or text.starts(prompt, "/"))
+  local command = refused or first > 0 and (rows[first] or ""):find("^❯ /%w") ~= nil
   local begun = first > 0
   local reader = { blocks = {}, done = false, begun = begun, command = command, whole = begun or is_top(rows),
     corners = view.corners }
@@ -447,7 +450,7 @@ function turn.read(view, taken_back, prompt, asides)
   found.cut = cut
   found.answered = #reader.blocks > 0
   -- A command of Claude Code's own is over once something stands under it.
-  found.done = reader.done or reader.unknown or command and reader.notice ~= nil and not found.answered and not found.progress
+  found.done = reader.done or reader.unknown or refused and not found.progress or command and reader.notice ~= nil and not found.answered and not found.progress
 
   local ending = reader.blocks[#reader.blocks]
   if ending and text.starts(ending.head, "User declined") then

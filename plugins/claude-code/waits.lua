@@ -40,7 +40,7 @@ local EMPTY = [[❯[^\S\n]*(?:Try "[^\n]*|Press up to edit queued messages)?[^\S
 local LONE_COMPOSER = [[\A(?:(?:(?:[ ][^\n]*)?\n)*]] .. TOP .. [[)?]] .. EMPTY .. BOTTOM .. FOOTER
 
 -- A turn ended: how long it took, or what stopped it. Behind that only notices and indented rows.
-local ENDED = [[(?:✻ [^\n]* for \d[^\n]*|[^\n]*⎿\s+(?:Interr[a-z]* ?· |User rejected|Credit balance|Not logged in)[^\n]*|[●⏺]\s+(?:User declined|Unknown command: /)[^\n]*|❯ /\w[^\n]*(?:\n[^\s─❯●⏺✻][^\n]*)*(?:\n\s+⎿[^\n]*)?)\n(?:(?:[●⏺ ][^\n]*)?\n)*]]
+local ENDED = [[(?:✻ [^\n]* for \d[^\n]*|[^\n]*⎿\s+(?:Interr[a-z]* ?· |User rejected|Credit balance|Not logged in)[^\n]*|[●⏺]\s+(?:User declined|Unknown command: /)[^\n]*|❯ (?:/\w|Commands are in the form)[^\n]*(?:\n[^\s─❯●⏺✻][^\n]*)*(?:\n\s+⎿[^\n]*)?)\n(?:(?:[●⏺ ][^\n]*)?\n)*]]
 
 -- Text in the composer does not matter: a file may wait there for the next prompt, and a prompt that came back is over.
 local TURN_ENDED = "(?m)^" .. ENDED .. COMPOSER
