@@ -242,8 +242,17 @@ function intents.choose_option(params)
   return checks and number_keys(number) or answer(number_keys(number))
 end
 
+-- In a composer with the keys of vi the first Escape only leaves the mode in which text is typed.
+local function escapes(count)
+  local keys = {}
+  for i = 1, count + (seen.inserts and 1 or 0) do
+    keys[i] = action.key("escape")
+  end
+  return { actions = keys, last_intent = "cancelling" }
+end
+
 function intents.cancel()
-  return { actions = { action.key("escape") }, last_intent = "cancelling" }
+  return escapes(1)
 end
 
 -- Where nothing works Escape twice opens Rewind, which takes all further keys.
@@ -253,7 +262,7 @@ function intents.force_cancel()
   if AT_REST[seen.state] and seen.composer ~= "absent" then
     return { actions = {}, last_intent = "cancelling" }
   end
-  return { actions = { action.key("escape"), action.key("escape") }, last_intent = "cancelling" }
+  return escapes(2)
 end
 
 local ALIASES = {

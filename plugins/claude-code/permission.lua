@@ -94,18 +94,22 @@ local function headless(lines, list)
   return tool and "permission" or "headless", "perm:" .. seed, { tool = tool, summary = summary, question = question }
 end
 
--- The title without the agent that asks, if it is not Claude itself: `Bash command · from the general-purpose agent`. On a
--- narrow screen it takes several rows. Also the last of them.
+-- How many rows a narrow screen may break a title into.
+local TITLE_ROWS = 4
+
+-- The title without the agent that asks, if it is not Claude itself: `Bash command · from the general-purpose agent`. A
+-- narrow screen breaks both, in columns of their own. Also the last of their rows.
 local function title_of(lines)
   local title, row = rows.first(lines)
-  local words, last = title, row
-  while text.has(words, " · from") and not words:find(" agent$") and (lines[last + 1] or "") ~= "" and last - row < 3 do
-    last = last + 1
-    words = words .. " " .. text.trim(lines[last])
-  end
-  local name, agent = words:match("^(.-) · from the (.+) agent$")
-  if name then
-    return name, last, agent
+  local column = lines[row]:find("· from", 1, true)
+  local name, agent = "", ""
+  for i = row, column and math.min(#lines, row + TITLE_ROWS - 1) or 0 do
+    name = name .. " " .. text.trim(lines[i]:sub(1, column - 1))
+    agent = agent .. " " .. text.trim(lines[i]:sub(column))
+    local whose = agent:match("^ · from the (.+) agent$")
+    if whose then
+      return text.trim(name), i, whose
+    end
   end
   return title, row
 end

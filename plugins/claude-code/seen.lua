@@ -1,7 +1,7 @@
 -- What is remembered from one call to the next. Each adapter has its own Lua, so this is never somebody else's.
 --
 --   of the last screen   screen, changed_ms (when it was first seen), clock_ms, state, asks, for_reading,
---                        unsure (what is open may be something else), confirms (it takes Enter),
+--                        unsure (what is open may be something else), confirms (it takes Enter), inserts (a mode of vi),
 --                        composer, composer_text, composer_rows, conversation
 --   of dialogs           dialog (for the intents that answer it), answered (the one an intent answered, with its screen),
 --                        trusted_ms (when that was the one of a folder)

@@ -28,6 +28,9 @@ local TAIL_ROWS = 4
 -- How many rows a composer may have of which not all are to be seen: longer texts are folded into one.
 local TALL_ROWS = 45
 
+-- What stands below a composer with the keys of vi while Escape only leaves a mode.
+local VIM_MODE = "^%s*%-%- %u+ %-%-"
+
 -- What the rows of a menu under the composer begin with: files, agents, resources.
 local MENU = { "+ ", "* ", "◇ " }
 
@@ -73,6 +76,10 @@ function submission.look(view, input)
     seen.composer_rows = TALL_ROWS
   end
   seen.conversation = view.composer and conversation_of(view) or nil
+  seen.inserts = false
+  for _, row in ipairs(view.footer) do
+    seen.inserts = seen.inserts or row:find(VIM_MODE) ~= nil
+  end
 end
 
 -- How long the screen is known to be as it is: what the host says, or since when it was seen so.
