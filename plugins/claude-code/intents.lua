@@ -97,7 +97,8 @@ end
 -- A screen that may be another one than it looks like is answered by nobody.
 local function check_sure(key)
   if seen.unsure then
-    error("no_dialog: too little of what is open can be seen to answer it, " .. key .. "; nothing was typed", 0)
+    error("no_dialog: too little of what is open can be seen to answer it, " .. key
+      .. "; nothing was typed; the key `ctrl_t` hides a list of tasks, and more rows show more", 0)
   end
 end
 
