@@ -117,7 +117,8 @@ local function spinner_of(row)
   end
   rest = text.trim(rest)
   -- `Whisking…`, `Boogieing… (2s · ↓ 12 tokens)`, `API error · Retrying in 4s · attempt 4/10`.
-  if rest:find("^.-…$") or rest:find("^.-…%s*%(") or rest:find(" · Retrying in %d") then
+  -- The words are those of a task, if one is in progress, and of several lines the ellipsis stands behind the last.
+  if rest:find("^.-…$") or rest:find("^.-…%s*%(") or rest:find(" · Retrying in %d") or rest:find("%(%d+[hms][^%(]* tokens%)$") then
     return rest
   end
 end

@@ -194,4 +194,9 @@ return function(check, host, here)
   check("a call that begins", running.tools and running.tools[1].name == "Write" and running.tools[1].running and not running.turn, "none")
   local over = exports.classify(host.input((call:gsub("esc to interrupt", "? for shortcuts")))).metadata
   check("and one that never was", over.turn.text == "Write(a.txt)" and not over.tools, over.turn.text)
+  -- A task in progress gives the words beside the star, which may have newlines in them.
+  local star = "❯ hello\n\n● Before.\n\n✽ x                  (1s · ↓ 136 tokens)\n  ❯ 1. No\n   Esc to cancel\n  ⎿ \u{a0}◼ s\n\n"
+    .. ("─"):rep(80) .. "\n❯\u{a0}\n" .. ("─"):rep(80) .. "\n  esc to interrupt · ctrl+t to hide tasks"
+  local starred = exports.classify(host.input(star, { last_intent = "prompt_submitted" }))
+  check("a star of several lines is no answer", starred.state == "thinking" and starred.metadata.turn.partial_text == "Before.", starred.metadata.turn.partial_text)
 end
