@@ -97,24 +97,30 @@ end
 --      … +1 pending
 --
 -- A subject is the model's, asks nobody and may have newlines in it: it can imitate the options of a dialog. But none of
--- its rows begins left of the fifth column, and those of a dialog do, its selected option and its foot at least. So
--- the list is all that is indented like that at the end of the screen, under the last header in the third column. Where
--- such rows have no header, what they belong to is not known, and nobody may answer it.
+-- its rows begins left of the fourth column, where a very narrow screen has them, and those of a dialog do, its selected
+-- option and its foot at least. So the list is all that is indented like that at the end of the screen, under the last header in
+-- the third column. Where such rows have no header, what they belong to is not known, and nobody may answer it.
 
 -- In how many rows a narrow screen may break the header.
-local HEADER_ROWS = 3
+local HEADER_ROWS = 5
 
 -- What stands in the third column of dialogs: a glyph there that is none of these begins a task.
 local OTHERS = { "❯", "↓", "↑", "●", "⏺", "⎿", "☐", "☒", "✢", "╭", "│", "╰", "╌", "─", "·" }
 
+-- What begins a task also where a very narrow screen has no blank behind it.
+local BOXES = { "◻", "◼", "✔", "□", "■", "√" }
+
 local function is_item(row)
   local glyph = row:match("^  ([\xc2-\xf4][\x80-\xbf]+) ")
-  return glyph ~= nil and utf8.len(glyph) == 1 and text.glyph(glyph, OTHERS) == nil
+  if glyph then
+    return utf8.len(glyph) == 1 and text.glyph(glyph, OTHERS) == nil
+  end
+  return text.starts(row, "  ") and text.glyph(row:sub(3), BOXES) ~= nil
 end
 
 -- Whether a row may be one of a task.
 function rows.is_of_tasks(row)
-  return text.starts(row, "    ") or is_item(row)
+  return text.starts(row, "   ") or is_item(row)
 end
 
 -- How many tasks are not drawn: `… +9 pending, 1 completed`.

@@ -171,6 +171,9 @@ return function(check, host, here)
   check("a file with tasks in it", labels(shown(within)) == "1 Yes, 2 No", labels(shown(within)))
   local imitated = "\n\n  1 tasks (0 done, 1 open)\n  ◻ y\n    1 tasks (0 done, 1 open)\n    ◻ z\n"
   check("a subject that looks like a list", labels(shown(DIALOG .. imitated)) == "1 Yes, 2 No", labels(shown(DIALOG .. imitated)))
+  local narrow = DIALOG .. "  1 tasks (0\n  done, 1\n  open)\n  ◻aaaaaaaa\n   ❯ 1. N"
+  check("a task on a very narrow screen", labels(shown(narrow)) == "1 Yes, 2 No", labels(shown(narrow)))
+  check("nor is it an option there", keys(seeing("task_list_permission_12x60").choose_option({ option = "No" })) == "text:3", "another digit")
   check("a header in several rows", labels(shown(DIALOG .. "  3 tasks (1 done, 1 in\n  progress, 1 open)\n  ◻ y")) == "1 Yes, 2 No", "it is none")
   for _, screen in ipairs({ "task_list_fills_screen", "usage", "stats" }) do
     refuses("no Enter in " .. screen, function() seeing(screen).approve({}) end, "nothing was typed")
