@@ -140,7 +140,7 @@ end
 -- takes the place of both and of `esc to interrupt`, and then the rows say nothing about work.
 local function is_idle(view)
   for _, row in ipairs(view.footer) do
-    if text.has(row, "? for shortcuts") or text.has(row, "(shift+tab to cycle)") then
+    if text.has(row, "? for shortcuts") or text.has(row, "(shift+tab to cycle)") or text.has(row, "ctrl+t to ") then
       return true
     end
   end
@@ -192,6 +192,11 @@ local function show_turn(answer, turn, input, ended)
   local shown = { cut = turn.text and turn.cut }
   if ended then
     shown.text = turn.text
+    if turn.pending then
+      -- A call that got no result was none.
+      shown.text = (turn.text and turn.text .. "\n\n" or "") .. turn.pending
+      table.remove(turn.tools)
+    end
     shown.stopped = turn.stopped
     -- What has no result when a turn is over will get none.
     for _, tool in ipairs(turn.tools) do
@@ -361,7 +366,7 @@ local function decide(answer, view, input)
   end
   local threshold = input.completed_turn_stable_ms or 300
   local stable = input.stable_ms ~= nil and input.stable_ms >= threshold
-  seen.dialog, seen.asks, seen.for_reading, seen.unsure = nil, nil, false, false
+  seen.dialog, seen.asks, seen.for_reading, seen.unsure, seen.confirms = nil, nil, false, false, false
   if #view.rows == 0 then
     seen.answered = nil
     return blank(answer, input.last_intent)
@@ -371,13 +376,14 @@ local function decide(answer, view, input)
   if dialog then
     dialog.overlay = view.overlay
   end
-  local turn = turns.read(view, submission.is_taken_back(view, input), seen.prompt)
+  local turn = turns.read(view, submission.is_taken_back(view, input), seen.prompt, seen.asides)
   local active = not dialog and not editor and is_active(view, turn)
   local answered = is_answered(dialog, input)
   seen.dialog = dialog and dialog.id and not answered and dialog or nil
   seen.asks = asks_for(editor, dialog)
   seen.for_reading = dialog and dialog.for_reading or false
   seen.unsure = dialog and dialog.unsure or false
+  seen.confirms = dialog and dialog.confirms or false
   local begun = not submission.not_begun(view, active, input)
   submission.sees(view, dialog, input)
 
@@ -407,6 +413,7 @@ local function decide(answer, view, input)
   local failure = view.composer and turn.error or connection_error(view)
   local unsent = view.composer and input.last_intent == "prompt_submitted" and submission.is_unsent(view)
   if failure and begun and not unsent then
+    show_turn(answer, turn, input, true)
     answer:add({ error = failure })
     return answer:as("error", 0.72, "visible error banner detected")
   end

@@ -53,9 +53,15 @@ local function plan(view, lines, list)
   local body = first and last and rows.body(lines, first + 1, last - 1) or {}
   local words = table.concat(body, "\n")
   local question = list and rows.question_above(lines, list.first) or ""
-  return plain("plan", nil, "plan:" .. (words ~= "" and words or question), list, {
+  local found = plain("plan", nil, "plan:" .. (words ~= "" and words or question), list, {
     plan = words ~= "" and words or question,
   })
+  -- Once it is selected, the last option takes what is to be changed.
+  local own = list and list.options[#list.options]
+  if own and (text.starts(own.label, "Tell Claude what ") or text.has(own.description or "", "shift+tab to approve")) then
+    found.own, found.typing = own.index, own.selected
+  end
+  return found
 end
 
 -- The headers of questions with check boxes, by what they ask, from before a box was checked: then the header is
@@ -262,7 +268,8 @@ local function is_over(lines, list, foot)
 end
 
 local function local_screen(lines, list, title, more)
-  more.kind, more.metadata = "local_ui", { screen = title:match("^(.-)%s%s") or title }
+  title = title:match("^(.-)%s%s") or title
+  more.kind, more.metadata = "local_ui", { screen = title ~= "" and title or nil }
   more.options = list and list.options
   return more
 end
@@ -275,6 +282,11 @@ local function is_indented(lines)
     end
   end
   return true
+end
+
+-- Whether it has the place of the composer.
+local function is_placed(view, lines)
+  return view.framed and not view.half_drawn or not view.framed and is_indented(lines)
 end
 
 local function without_options(view, lines, list, title, foot, whole)
@@ -290,7 +302,8 @@ local function without_options(view, lines, list, title, foot, whole)
   if has_foot then
     -- On a very small screen it may be the trust dialog, where Escape ends the program.
     local unsure = not list and not view.framed and text.has(foot, "Enter to confirm")
-    return local_screen(lines, list, title, { for_reading = for_reading, unsure = unsure })
+    local confirms = not unsure and text.has(foot:lower(), "enter")
+    return local_screen(lines, list, title, { for_reading = for_reading, unsure = unsure, confirms = confirms })
   end
   for i = #lines, math.max(1, #lines - 6), -1 do
     local asks = lines[i]:find("^%s*Do you want to .*%?$")
@@ -301,8 +314,7 @@ local function without_options(view, lines, list, title, foot, whole)
       })
     end
   end
-  local placed = view.framed and not view.half_drawn or not view.framed and is_indented(lines)
-  if (list or placed and title ~= "") and not has_row(lines, "esc to interrupt") then
+  if (list or is_placed(view, lines) and title ~= "") and not has_row(lines, "esc to interrupt") then
     -- Whatever it is, it has the place of the composer.
     return local_screen(lines, list, title, { unknown = true })
   end
@@ -332,6 +344,10 @@ function dialogs.read(view)
   local lines = view.dialog
   if not lines or #lines == 0 then
     return nil
+  end
+  if view.lost then
+    -- Which rows are the dialog's is not known: a list of tasks that fills the screen may look like one.
+    return is_placed(view, lines) and local_screen(lines, nil, "", { unknown = true, unsure = true }) or nil
   end
   local list = numbered.read(lines)
   local foot, whole = foot_of(lines, list)

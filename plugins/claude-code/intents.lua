@@ -5,6 +5,7 @@
 -- that these plans rest on.
 
 local seen = require("seen")
+local submission = require("submission")
 local text = require("text")
 local wanted = require("params").wanted
 local action = ptywright.action
@@ -67,9 +68,13 @@ local function check_open(kind)
   end
 end
 
--- The number of the option that says yes, unless it is the one Enter would take anyway.
+-- The number of the option that says yes, unless it is the one Enter would take anyway. In a text of one's own it would
+-- become a part of it, and Enter is what sends that.
 local function yes_elsewhere()
   local yes
+  if seen.dialog and seen.dialog.typing then
+    return nil
+  end
   for _, option in ipairs(seen.dialog and seen.dialog.options or {}) do
     if option.label:find("^Yes") then
       if option.selected then
@@ -89,9 +94,34 @@ local function go_on()
   return seen.dialog.typing and { actions = keys } or answer({ actions = keys })
 end
 
+-- A screen that may be another one than it looks like is answered by nobody.
+local function check_sure(key)
+  if seen.unsure then
+    error("no_dialog: too little of what is open can be seen to answer it, " .. key
+      .. "; nothing was typed; the key `ctrl_t` hides a list of tasks, and more rows show more", 0)
+  end
+end
+
+-- What was typed behind a yes goes into the turn like a prompt.
+local function sends_text()
+  local dialog = seen.dialog
+  if not dialog or not dialog.typing or dialog.kind ~= "permission" and dialog.kind ~= "headless" then
+    return
+  end
+  for _, option in ipairs(dialog.options) do
+    if option.index == dialog.own then
+      submission.adds(option.label:match("^Yes, (.+)$") or "", false)
+    end
+  end
+end
+
 function intents.approve(params)
   check_dialog(params)
   check_place()
+  check_sure("and Enter may mean anything")
+  if not seen.dialog and not seen.confirms then
+    error("no_dialog: what is open is not known to take Enter, nothing was typed; `key` presses it all the same", 0)
+  end
   if seen.dialog and seen.dialog.button then
     return go_on()
   end
@@ -99,15 +129,14 @@ function intents.approve(params)
   if number then
     return answer(number_keys(number))
   end
+  sends_text()
   return answer({ actions = { action.key("enter") } })
 end
 
 function intents.deny(params)
   check_dialog(params)
   check_place()
-  if seen.unsure then
-    error("no_dialog: too little of what is open can be seen, and Escape may end the program; nothing was typed", 0)
-  end
+  check_sure("and Escape may end the program")
   return answer({ actions = { action.key("escape") } })
 end
 
@@ -192,6 +221,7 @@ function intents.choose_option(params)
   if wish == nil then
     error("invalid_params: `index` or `option` is required", 0)
   end
+  check_sure("and a number may mean anything")
   check_open()
   local button = seen.dialog and seen.dialog.button
   if button and type(wish) == "string" and wish:lower() == button:lower() then
@@ -213,8 +243,17 @@ function intents.choose_option(params)
   return checks and number_keys(number) or answer(number_keys(number))
 end
 
+-- In a composer with the keys of vi the first Escape only leaves the mode in which text is typed.
+local function escapes(count)
+  local keys = {}
+  for i = 1, count + (seen.inserts and 1 or 0) do
+    keys[i] = action.key("escape")
+  end
+  return { actions = keys, last_intent = "cancelling" }
+end
+
 function intents.cancel()
-  return { actions = { action.key("escape") }, last_intent = "cancelling" }
+  return escapes(1)
 end
 
 -- Where nothing works Escape twice opens Rewind, which takes all further keys.
@@ -224,7 +263,7 @@ function intents.force_cancel()
   if AT_REST[seen.state] and seen.composer ~= "absent" then
     return { actions = {}, last_intent = "cancelling" }
   end
-  return { actions = { action.key("escape"), action.key("escape") }, last_intent = "cancelling" }
+  return escapes(2)
 end
 
 local ALIASES = {
@@ -259,6 +298,9 @@ function intents.key(params)
   plain = ALIASES[plain] or plain
   -- A single sign such as `-` or `y` is typed, whatever it would be called.
   if #name > 1 and KEYS[plain] then
+    if plain == "enter" then
+      sends_text()
+    end
     return { actions = { action.key(plain) } }
   end
   seen.typed = true

@@ -14,6 +14,7 @@
 -- is taken for the dialog, and a row with the prompt glyph at the very end for the composer.
 
 local text = require("text")
+local dialog_rows = require("rows")
 
 local layout = {}
 
@@ -229,7 +230,8 @@ local function overlay(rows, top)
   while rows[last] == "" and top - last < 3 do
     last = last - 1
   end
-  if not (rows[last] or ""):lower():find("^%s.*esc to %a") then
+  local foot = rows[last] or ""
+  if not foot:lower():find("^ .*esc to %a") or dialog_rows.is_of_tasks(foot) then
     return nil
   end
   for i = last - 1, 1, -1 do
@@ -239,11 +241,32 @@ local function overlay(rows, top)
   end
 end
 
+-- What the row under an idle composer says while it shows a list of tasks.
+local TASKS_SHOWN = "ctrl+t to hide tasks"
+
+-- What stands at the bottom of the screen without the tasks is the dialog, if it is one: they have no keys.
+local function without_tasks(rows)
+  local rest, lost = dialog_rows.without_tasks(rows)
+  return rest, lost and #rows > 0
+end
+
+-- The last row of the conversation above a composer, without the tasks.
+local function above_tasks(view, last)
+  local shown, says = false, false
+  for _, row in ipairs(view.footer) do
+    shown = shown or text.has(row, TASKS_SHOWN)
+    says = says or text.has(row, "? for shortcuts") or text.has(row, "esc to interrupt")
+  end
+  return says and not shown and last or dialog_rows.above_tasks(view.rows, last, shown)
+end
+
 -- Reads a screen: `rows`, and either `composer` with `footer`, or `dialog` with `framed`.
--- `above` is the last row that belongs to the conversation. `overlay` is a dialog on top of a composer.
+-- `above` is the last row that belongs to the conversation. `overlay` is a dialog on top of a composer. `lost` is a
+-- screen of which nobody knows what of it is a dialog.
 function layout.read(screen)
-  local rows = without_name(text.rows(screen))
-  local view = { rows = rows, footer = {}, above = #rows }
+  local all, corners = text.rows(screen)
+  local rows, lost = without_tasks(without_name(all))
+  local view = { rows = rows, footer = {}, above = #rows, lost = lost, corners = corners }
   local last, previous = last_rules(rows)
 
   local inner = last and belongs_to_rule_above(rows, last)
@@ -272,6 +295,7 @@ function layout.read(screen)
     for i = view.composer.bottom + 1, #rows do
       view.footer[#view.footer + 1] = not is_dashes(rows[i]) and rows[i] or nil
     end
+    view.above = above_tasks(view, view.above)
     return view
   end
 
@@ -284,7 +308,7 @@ function layout.read(screen)
   view.width = last and utf8.len(rows[last])
   -- Between the two rules of a composer a program may pause while it draws.
   view.half_drawn = last ~= nil and (last == #rows or is_prompt(rows[last + 1]) and not rows[last + 1]:find("%d+%. "))
-  view.above = start and start - 1 or 0
+  view.above = start and dialog_rows.above_tasks(rows, start - 1, false) or 0
   view.dialog = {}
   for i = (start or 0) + 1, #rows do
     view.dialog[#view.dialog + 1] = rows[i]

@@ -94,7 +94,28 @@ local function headless(lines, list)
   return tool and "permission" or "headless", "perm:" .. seed, { tool = tool, summary = summary, question = question }
 end
 
-local function headed(lines, list, title, title_row, width)
+-- How many rows a narrow screen may break a title into.
+local TITLE_ROWS = 4
+
+-- The title without the agent that asks, if it is not Claude itself: `Bash command · from the general-purpose agent`. A
+-- narrow screen breaks both, in columns of their own. Also the last of their rows.
+local function title_of(lines)
+  local title, row = rows.first(lines)
+  local column = lines[row]:find("· from", 1, true)
+  local name, agent = "", ""
+  for i = row, column and math.min(#lines, row + TITLE_ROWS - 1) or 0 do
+    name = name .. " " .. text.trim(lines[i]:sub(1, column - 1))
+    agent = agent .. " " .. text.trim(lines[i]:sub(column))
+    local whose = agent:match("^ · from the (.+) agent$")
+    if whose then
+      return text.trim(name), i, whose
+    end
+  end
+  return title, row
+end
+
+local function headed(lines, list, width)
+  local title, title_row, agent = title_of(lines)
   local question, question_row = rows.question_above(lines, list.first)
   local tool, summary, description, notice = TOOLS[title] or title, nil, nil, nil
   if tool == "Bash" then
@@ -108,14 +129,13 @@ local function headed(lines, list, title, title_row, width)
   end
   summary = summary or question
   return "permission", "perm:" .. tool .. ":" .. summary,
-    { tool = tool, summary = summary, description = description, notice = notice, question = question }
+    { tool = tool, agent = agent, summary = summary, description = description, notice = notice, question = question }
 end
 
 return function(view, lines, list)
   local kind, seed, asked
   if view.framed then
-    local title, title_row = rows.first(lines)
-    kind, seed, asked = headed(lines, list, title, title_row, view.width)
+    kind, seed, asked = headed(lines, list, view.width)
   else
     kind, seed, asked = headless(lines, list)
   end

@@ -43,6 +43,27 @@ local function checked_prompt(params)
   return prompt
 end
 
+-- What ends Claude Code as a prompt of its own, whatever blanks are around it.
+local EXITS = { ["exit"] = true, ["quit"] = true, [":q"] = true, [":q!"] = true, [":wq"] = true, [":wq!"] = true }
+
+-- Blanks that Claude Code trims and Lua does not know: U+A0, U+1680, U+2000 to 200A, 2028, 2029, 202F, 205F, 3000, FEFF.
+local BLANKS = { "\u{a0}", "\u{1680}", "\u{2028}", "\u{2029}", "\u{202f}", "\u{205f}", "\u{3000}", "\u{feff}" }
+for code = 0x2000, 0x200a do
+  BLANKS[#BLANKS + 1] = utf8.char(code)
+end
+
+local function check_exit(prompt)
+  -- None of them is longer: nothing else has to be looked at.
+  local words = prompt
+  for _, blank in ipairs(#text.squeeze(prompt) < 64 and BLANKS or {}) do
+    words = words:gsub(blank, " ")
+  end
+  words = text.trim(words)
+  if EXITS[words] then
+    error("invalid_params: Claude Code would end at the prompt `" .. words .. "`, nothing was typed; say more, or run it with `slash_command`", 0)
+  end
+end
+
 -- As typed text a prompt can be more than text: `!` in front runs a shell command at once, a backslash at the end
 -- makes Enter a newline, and behind an `@` Enter takes the file that a menu offers. A blank at that side keeps it a
 -- prompt. A slash stays: commands may come through here. But their menu offers the next best, `/logout` for `/logoutx`;
@@ -130,6 +151,9 @@ function prompts.send_prompt(params)
     return { actions = {}, last_intent = "" }
   end
   local actions = to_composer({})
+  if not holds_files() then
+    check_exit(prompt)
+  end
   local files = keep_files(actions)
   seen.coming = nil
   submission.begins(table.concat(files) .. prompt)
@@ -147,11 +171,15 @@ function prompts.steer(params)
   end
   local actions = to_composer({})
   local holds = holds_files()
+  if not holds then
+    check_exit(prompt)
+  end
   local files = holds and seen.attached or {}
   seen.attached, seen.typed, seen.ended = nil, false, nil
   -- Where nothing works it begins a turn, and the end that can be seen is that of the one before.
   seen.submitted = seen.conversation
   seen.aside = text.squeeze(table.concat(files) .. prompt)
+  submission.adds(table.concat(files) .. prompt, seen.state ~= "thinking")
   submission.pastes(prompt)
   actions[#actions + 1] = action.bracketed_paste(behind_files(files, prompt))
   actions[#actions + 1] = action.key("enter")

@@ -28,6 +28,9 @@ local TAIL_ROWS = 4
 -- How many rows a composer may have of which not all are to be seen: longer texts are folded into one.
 local TALL_ROWS = 45
 
+-- What stands below a composer with the keys of vi while Escape only leaves a mode.
+local VIM_MODE = "^%s*%-%- %u+ %-%-"
+
 -- What the rows of a menu under the composer begin with: files, agents, resources.
 local MENU = { "+ ", "* ", "◇ " }
 
@@ -73,6 +76,10 @@ function submission.look(view, input)
     seen.composer_rows = TALL_ROWS
   end
   seen.conversation = view.composer and conversation_of(view) or nil
+  seen.inserts = false
+  for _, row in ipairs(view.footer) do
+    seen.inserts = seen.inserts or row:find(VIM_MODE) ~= nil
+  end
 end
 
 -- How long the screen is known to be as it is: what the host says, or since when it was seen so.
@@ -140,8 +147,21 @@ end
 function submission.begins(prompt)
   seen.prompt, seen.aside, seen.typed, seen.ended = text.squeeze(prompt), nil, false, nil
   seen.of_its_own = text.starts(text.trim(prompt), "/")
+  seen.asides = {}
   seen.submitted, seen.before = seen.conversation, seen.conversation
   seen.leaves = seen.composer == "absent"
+end
+
+-- How many of them are remembered.
+local MOST_ASIDES = 20
+
+-- Something is about to be said into a turn that works. Where none does, it begins one.
+function submission.adds(words, begins)
+  seen.asides = not begins and seen.asides or {}
+  if not begins and text.trim(words) ~= "" then
+    table.insert(seen.asides, 1, text.squeeze(words))
+    seen.asides[MOST_ASIDES + 1] = nil
+  end
 end
 
 -- The composer that a prompt goes into is there: only now its conversation is to be seen.

@@ -17,11 +17,17 @@ function text.trim(row)
   return row:match("^%s*(.*%S)") or ""
 end
 
--- The rows of a screen, without the blanks at their ends and the blank rows at its end.
+-- What Claude Code draws before the result of a tool, and an answer before nothing.
+local CORNER = "  ⎿ " .. NBSP
+
+-- The rows of a screen, without the blanks at their ends and the blank rows at its end, and by their number those that
+-- begin with a corner of Claude Code's, where its blanks are to be seen at all.
 function text.rows(screen)
-  local rows = {}
+  local rows, corners = {}, nil
   for row in (screen .. "\n"):gmatch("([^\n]*)\n") do
     if text.has(row, NBSP) then
+      corners = corners or {}
+      corners[#rows + 1] = text.starts(row, CORNER) or nil
       row = row:gsub(NBSP, " ")
     end
     rows[#rows + 1] = text.trim_right(row)
@@ -29,7 +35,7 @@ function text.rows(screen)
   while rows[#rows] == "" do
     rows[#rows] = nil
   end
-  return rows
+  return rows, corners
 end
 
 -- Without blanks, which the terminal breaks lines at and Claude Code trims.

@@ -2,7 +2,7 @@
 -- work goes on, how it ended.
 --
 -- A turn begins at the last row that echoes a prompt (`❯ words` in the first column; `❯` alone if it begins with an
--- empty line). Only rows in the first column are Claude Code's own: `●` begins a block, `✻ … for 3s` ends a turn, a
+-- empty line). What was said into a turn that worked is echoed like that, too, and begins none. Only rows in the first column are Claude Code's own: `●` begins a block, `✻ … for 3s` ends a turn, a
 -- glyph with an ellipsis is work in progress. An answer that quotes them is indented and does not count.
 --
 -- Where the prompt has scrolled off, what is left of the answer is given, and said to be cut.
@@ -20,6 +20,8 @@ local BLANK = (" "):byte()
 local UNKNOWN = { "Unknown command: /", "Args from unknown skill: " }
 -- What the composer says while prompts wait above it.
 local QUEUED = "Press up to edit queued messages"
+-- What is echoed instead of a prompt that is a slash and no command. Nothing is sent.
+local NO_COMMAND = "❯ Commands are in the form"
 -- The star of Claude Code turns through these; older ones used braille.
 local SPINNERS = { "·", "✢", "✳", "✶", "✻", "✽", "*", "✺", "✦", "•", "⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏" }
 
@@ -49,10 +51,8 @@ local KINDS = {
   { "context limit", "api" },
 }
 
--- The banners of an error. They stand where an answer would begin, or under the prompt itself.
+-- The banners of an error that stand behind a corner, as no answer does.
 local BANNERS = {
-  "^API Error:? ",
-  "^API Error$",
   "^Credit balance too low",
   "^Credit balance is too low",
   "^Not logged in",
@@ -62,7 +62,16 @@ local BANNERS = {
   "^Claude usage limit reached",
   "^You've hit your",
   "^Context limit reached",
+  "^Prompt is too long",
+  "^API Error",
 }
+
+-- Words behind `API Error: 500` that a sentence goes on with, and no error of the service.
+local PROSE = {}
+for word in ("is was were are means meant occurs occurred happens happened comes came appears appeared and or in from on at by "
+  .. "can could should will would when if because again has had gets got as with without for to"):gmatch("%S+") do
+  PROSE[word] = true
+end
 
 function turn.error_of(message)
   local lower, kind = message:lower(), "unknown"
@@ -76,13 +85,29 @@ function turn.error_of(message)
   return { kind = kind, message = message, retry_after_s = tonumber(retry) }
 end
 
-function turn.is_banner(row)
+local function is_banner(words)
   for _, banner in ipairs(BANNERS) do
-    if row:find(banner) then
+    if words:find(banner) then
       return true
     end
   end
   return false
+end
+
+-- An error that stands where an answer would. An answer may begin like one, so it has to go on like one, too.
+local function is_api_error(words)
+  local rest = words:match("^API Error: ?(.*)$") or words:match("^Please run /login · API Error: ?(.*)$")
+  if not rest then
+    return words == "API Error" or words:find("^API Error %(") ~= nil
+  end
+  local status, message = rest:gsub("\n", " "):match("^(%d%d%d)%s+(.*)$")
+  local first = (message or rest):match("^%l+")
+  if first and PROSE[first] or text.has(words, "\n\n") then
+    return false
+  elseif status and status >= "500" then
+    return text.has(message, "server-side issue") or text.has(message, "verloaded") or text.starts(message, "{")
+  end
+  return true
 end
 
 local function spinner_of(row)
@@ -92,7 +117,8 @@ local function spinner_of(row)
   end
   rest = text.trim(rest)
   -- `Whisking…`, `Boogieing… (2s · ↓ 12 tokens)`, `API error · Retrying in 4s · attempt 4/10`.
-  if rest:find("^.-…$") or rest:find("^.-…%s*%(") or rest:find(" · Retrying in %d") then
+  -- The words are those of a task, if one is in progress, and of several lines the ellipsis stands behind the last.
+  if rest:find("^.-…$") or rest:find("^.-…%s*%(") or rest:find(" · Retrying in %d") or rest:find("%(%d+[hms][^%(]* tokens%)$") then
     return rest
   end
 end
@@ -101,9 +127,36 @@ local function completion_of(row)
   return text.starts(row, "✻ ") and row:find(" for %d") ~= nil
 end
 
-local function start_of(rows, last)
+local function echo_of(row)
+  if row:byte() ~= BLANK then
+    local _, words = text.glyph(row, PROMPTS)
+    return words or row == "❯" and "" or nil
+  end
+end
+
+-- Whether row `i` echoes one of `asides`, which are without blanks. What stands under the end of a turn begins another.
+local function is_aside(rows, i, words, asides)
+  local above = i - 1
+  while above > 0 and rows[above] == "" do
+    above = above - 1
+  end
+  if above > 0 and completion_of(rows[above]) then
+    return false
+  end
+  words = text.squeeze(words)
+  local goes_on = text.starts(rows[i + 1] or "", "  ")
+  for _, aside in ipairs(asides) do
+    if aside == words or goes_on and words ~= "" and text.starts(aside, words) then
+      return true
+    end
+  end
+  return false
+end
+
+local function start_of(rows, last, asides)
   for i = last, 1, -1 do
-    if rows[i]:byte() ~= BLANK and (rows[i] == "❯" or text.glyph(rows[i], PROMPTS)) then
+    local words = echo_of(rows[i])
+    if words and not is_aside(rows, i, words, asides) then
       return i
     end
   end
@@ -120,6 +173,13 @@ local function is_top(rows)
   return false
 end
 
+-- What Claude Code calls its own tools. An answer may look like a call of one that is none.
+local TOOLS = {}
+for name in ("Agent Bash BashOutput Edit Fetch Glob Grep KillShell List LSP MultiEdit Monitor NotebookEdit PowerShell Read Search "
+  .. "Skill Task TaskOutput TaskStop Update WebFetch WebSearch Write"):gmatch("%S+") do
+  TOOLS[name] = true
+end
+
 -- `Bash(ls)`, `Web Search("x")`, and `Bash(cat <<EOF` whose end is in a later row.
 local function tool_of(head)
   local name, rest = head:match("^(%u[%w_%-%.]*)%((.*)$")
@@ -128,7 +188,7 @@ local function tool_of(head)
     name, rest = head:match("^([%w_%-%.]+ %- [%w_%-%. ]- ?%(MCP%))%((.*)$")
   end
   if name then
-    return { name = name, summary = (rest:gsub("%)$", "")) }
+    return { name = name, summary = (rest:gsub("%)$", "")) }, TOOLS[name] or text.has(name, "(MCP)")
   end
 end
 
@@ -147,24 +207,47 @@ local function is_stop(words)
   return false
 end
 
--- A row that looks like prose and is a tool: its bullet blinks, or many calls are folded into it.
-local function unmarked_tool(rows, i, last)
+local Reader = {}
+Reader.__index = Reader
+
+-- Whether the corner in row `i` is Claude Code's own: behind that of a tool stands a blank that does not break, and in an
+-- answer hardly ever. Where there is none on the whole screen, it is another program's, or an older one.
+function Reader:is_corner(i)
+  return not self.corners or self.corners[i] == true
+end
+
+-- Many calls in one row, such as `Searched for 2 patterns, read 1 file (ctrl+o to expand)`: nothing but counts. How long
+-- it thought is no call.
+local function folded_tool(head)
+  local calls = head:match("^(%u.-)%s*%(ctrl%+o to expand%)$")
+  local kept = {}
+  for call in ((calls or "") .. ", "):gmatch("(.-), ") do
+    if not call:find("^%a[%a ]+ %d") then
+      return nil
+    elseif not call:find("^[Tt]hought for %d") then
+      kept[#kept + 1] = call
+    end
+  end
+  local name, rest = table.concat(kept, ", "):match("^(%a+)%s*(.*)$")
+  return calls and { name = name and name:gsub("^%l", string.upper), summary = rest }
+end
+
+-- A row that looks like prose and is a tool: its bullet blinks, or many calls are folded into it. Such a fold stands alone,
+-- and an answer follows; in an answer more of it does, or the end.
+function Reader:unmarked_tool(rows, i, last)
   local head = (i == 1 or rows[i - 1] == "") and rows[i]:match("^  (%S.*)$")
   if not head then
     return nil
   end
-  local folded = head:match("^(.-)%s*%(ctrl%+o to expand%)$")
-  if folded then
-    local name, rest = folded:match("^(%a+)%s*(.*)$")
-    return name and { name = name, summary = rest }
+  local after = i + 1
+  while after <= last and rows[after] == "" do
+    after = after + 1
   end
-  if i < last and text.starts(rows[i + 1], RESULT) then
-    return tool_of(head)
-  end
+  local has_result = i < last and text.starts(rows[i + 1], RESULT) and self:is_corner(i + 1)
+  local alone = after > last or after > i + 1 and rows[after]:byte() ~= BLANK and not completion_of(rows[after])
+  local folded = (alone or has_result) and folded_tool(head)
+  return folded or has_result and tool_of(head) or nil
 end
-
-local Reader = {}
-Reader.__index = Reader
 
 function Reader:open(block)
   self.block = block
@@ -182,10 +265,12 @@ function Reader:bullet(head)
   self:open({ head = head, lines = { head }, tool = nil, result = nil })
 end
 
-function Reader:result(row, words)
+function Reader:result(row, words, is_apart)
   local block = self.block
   if not block then
     self.notice = self.notice or words
+  elseif is_apart and is_banner(words) then
+    self.failure = words
   elseif block.result or block.tool or tool_of(block.head) or not is_stop(words) then
     block.result = block.result or words
   else
@@ -205,9 +290,9 @@ end
 
 function Reader:prose(rows, i, last)
   local row = rows[i]
-  local tool = unmarked_tool(rows, i, last)
+  local tool = self:unmarked_tool(rows, i, last)
   if tool then
-    self:open({ head = row, lines = {}, tool = tool })
+    self:open({ head = row, lines = {}, tool = tool, folded = tool.name == nil })
   elseif not self.block then
     self:rest(row)
   elseif not self.block.result and not self.progress then
@@ -217,8 +302,17 @@ function Reader:prose(rows, i, last)
   end
 end
 
+-- The echo of what was said into the turn: nothing of it is an answer.
+function Reader:aside()
+  self.block, self.whole, self.progress, self.stop = nil, true, nil, nil
+end
+
 -- A row in the first column.
 function Reader:own(row)
+  if echo_of(row) then
+    self:aside()
+    return
+  end
   local _, head = text.glyph(row, BULLETS)
   local progress = not head and not completion_of(row) and spinner_of(row)
   if head then
@@ -246,20 +340,22 @@ function Reader:row(rows, i, last)
     return
   end
   local words = result_of(row)
-  if not words then
+  if not words or self.block and not self:is_corner(i) then
     self:prose(rows, i, last)
   elseif not self.progress then
-    self:result(row, words)
+    self:result(row, words, rows[i - 1] == "")
   end
 end
 
--- Whether a block is a tool call: `Name(…)` with a result under it, or nothing behind it yet.
+-- Whether a block is a tool call, or text: `Name(…)` with a result under it. Of what has none yet that may be said of the
+-- names of tools only, and while the turn goes on (`pending`).
 local function settle(block, is_last)
   local stopped = block.result and block.result:find(INTERRUPTED) ~= nil
-  local tool = not block.prose and (block.tool or tool_of(block.head))
-  if not block.tool and tool then
-    local whole = block.head:sub(-1) == ")"
-    if not (block.result and (not stopped or whole)) and not (is_last and whole) then
+  local tool, is_known = block.tool, true
+  if not tool and not block.prose then
+    tool, is_known = tool_of(block.head)
+    local whole = is_known and block.head:sub(-1) == ")"
+    if block.result and stopped and not whole or not block.result and not (is_last and whole) then
       tool = nil
     end
   end
@@ -267,7 +363,7 @@ local function settle(block, is_last)
     tool.result = block.result
     tool.running = block.result == "Running…" or block.result == "Waiting…" or (is_last and not block.result) or nil
   end
-  return tool, not tool and (not block.result or stopped)
+  return tool, not tool and (not block.result or stopped), tool and not block.tool and not block.result
 end
 
 -- The last row of the conversation, without the prompts that wait for the turn to take them.
@@ -297,29 +393,46 @@ local function is_prompt(block, is_last, prompt)
   return text.has(prompt, text.squeeze(block.lines[1])) and prompt:sub(-#ending) == ending
 end
 
-local function texts_of(reader, prompt)
-  local words, tools, said, cut = {}, {}, nil, nil
+-- What was said and which tools were called. `over`: what looks like a call that has no result yet is text.
+local function texts_of(reader, prompt, over)
+  local words, tools, said, cut, open = {}, {}, nil, nil, nil
   for i, block in ipairs(reader.blocks) do
-    local tool, is_text = settle(block, i == #reader.blocks)
-    if tool then
-      tools[#tools + 1] = tool
-    elseif is_text and not is_prompt(block, i == #reader.blocks, prompt) then
+    local tool, is_text, pending = settle(block, i == #reader.blocks)
+    if tool and not (pending and over) then
+      tools[#tools + 1] = not block.folded and tool or nil
+      open = pending and text.trim_right(table.concat(block.lines, "\n"))
+    elseif (is_text or pending) and not is_prompt(block, i == #reader.blocks, prompt) then
       said = text.trim_right(table.concat(block.lines, "\n"))
       words[#words + 1] = said
       cut = cut or block.prose
     end
   end
-  return words, tools, said, cut
+  return words, tools, said, cut, open
 end
 
--- Reads the last turn of a screen, if it was not taken back before it was answered. `prompt` is what began it, without
--- blanks, where that is known.
-function turn.read(view, taken_back, prompt)
+-- The error that a turn ended with, and the rest of its texts.
+local function failure_of(reader, words, said)
+  local ending = reader.blocks[#reader.blocks]
+  if not ending then
+    return reader.notice and is_banner(reader.notice) and turn.error_of(reader.notice) or nil
+  elseif reader.failure then
+    return turn.error_of(reader.failure)
+  elseif said and ending.lines[1] == said:match("^[^\n]*") and is_api_error(said) then
+    words[#words] = nil
+    return turn.error_of((said:gsub("\n", " ")))
+  end
+end
+
+-- Reads the last turn of a screen, if it was not taken back before it was answered. `prompt` is what began it, `asides`
+-- what was said into it, both without blanks, where that is known.
+function turn.read(view, taken_back, prompt, asides)
   local rows, last = view.rows, last_of(view)
-  local first = taken_back and last or start_of(rows, last)
-  local command = first > 0 and (rows[first] or ""):find("^❯ /%w") ~= nil
+  local first = taken_back and last or start_of(rows, last, asides or {})
+  local refused = first > 0 and text.starts(rows[first] or "", NO_COMMAND) and (not prompt or text.starts(prompt, "/"))
+  local command = refused or first > 0 and (rows[first] or ""):find("^❯ /%w") ~= nil
   local begun = first > 0
-  local reader = { blocks = {}, done = false, begun = begun, command = command, whole = begun or is_top(rows) }
+  local reader = { blocks = {}, done = false, begun = begun, command = command, whole = begun or is_top(rows),
+    corners = view.corners }
   setmetatable(reader, Reader)
   for i = first + 1, last do
     reader:row(rows, i, last)
@@ -330,22 +443,21 @@ function turn.read(view, taken_back, prompt)
     table.move({}, 1, #lines, reader.stopped_at.line, lines)
   end
 
-  local words, tools, said, cut = texts_of(reader, prompt)
-  local found = { progress = reader.progress, tools = tools, command = command, stopped = stopped }
+  local words, tools, said, cut, pending = texts_of(reader, prompt, reader.done)
+  local failure = failure_of(reader, words, said)
+  -- `pending` is the text of the last tool, if that may be an answer as well.
+  local found = { pending = pending, progress = reader.progress, tools = tools, command = command, stopped = stopped }
   found.text = #words > 0 and table.concat(words, "\n\n") or nil
   found.cut = cut
   found.answered = #reader.blocks > 0
   -- A command of Claude Code's own is over once something stands under it.
-  found.done = reader.done or reader.unknown or command and reader.notice ~= nil and not found.answered and not found.progress
+  found.done = reader.done or reader.unknown or refused and not found.progress or command and reader.notice ~= nil and not found.answered and not found.progress
 
   local ending = reader.blocks[#reader.blocks]
   if ending and text.starts(ending.head, "User declined") then
     found.stopped = ending.head
   end
-  local banner = not ending and reader.notice or said and ending.lines[1] == said:match("^[^\n]*") and said
-  if banner and turn.is_banner(banner) then
-    found.error = turn.error_of((banner:gsub("\n", " ")))
-  end
+  found.error = failure
   if reader.progress and text.has(reader.progress, " · Retrying in ") then
     found.retrying = turn.error_of(reader.progress)
   end

@@ -18,7 +18,9 @@ local RULE = [[─{8,}[^\n]*]]
 -- several rows if need be; so does the lower one then. A screen of Claude Code's own may have that name below it.
 local TOP = [[(?:]] .. RULE .. [[|(?:[^\s❯●⏺─][^\n]*\n){0,4}[^\n]*──)\n]]
 local BOTTOM = RULE .. [[(?:\n─+)*]]
-local NAME = [[(?:\s*\n(?:─+ | )\S[^\n]*(?:\n[^\s❯●⏺][^\n]*){0,4}\n?──)?\s*\z]]
+-- Between a dialog and that name stands the list of tasks, if there is one.
+local TASKS = [[(?:\s*\n  \d+ tasks? \([^)]*\)(?:\n(?:  [^\n]*)?)*)?]]
+local NAME = TASKS .. [[(?:\s*\n(?:─+ | )\S[^\n]*(?:\n[^\s❯●⏺][^\n]*){0,4}\n?──)?\s*\z]]
 
 -- Rows under the composer, cut at their dots, none of which begins with an `e`: `esc to interrupt`
 -- is there exactly while something works. (The regexes have no way to say "not these words".) None is blank, as one is
@@ -38,7 +40,7 @@ local EMPTY = [[❯[^\S\n]*(?:Try "[^\n]*|Press up to edit queued messages)?[^\S
 local LONE_COMPOSER = [[\A(?:(?:(?:[ ][^\n]*)?\n)*]] .. TOP .. [[)?]] .. EMPTY .. BOTTOM .. FOOTER
 
 -- A turn ended: how long it took, or what stopped it. Behind that only notices and indented rows.
-local ENDED = [[(?:✻ [^\n]* for \d[^\n]*|[^\n]*⎿\s+(?:Interr[a-z]* ?· |User rejected|Credit balance|Not logged in)[^\n]*|[●⏺]\s+(?:User declined|Unknown command: /)[^\n]*|❯ /\w[^\n]*(?:\n[^\s─❯●⏺✻][^\n]*)*(?:\n\s+⎿[^\n]*)?)\n(?:(?:[●⏺ ][^\n]*)?\n)*]]
+local ENDED = [[(?:✻ [^\n]* for \d[^\n]*|[^\n]*⎿\s+(?:Interr[a-z]* ?· |User rejected|Credit balance|Not logged in)[^\n]*|[●⏺]\s+(?:User declined|Unknown command: /)[^\n]*|❯ (?:/\w|Commands are in the form)[^\n]*(?:\n[^\s─❯●⏺✻][^\n]*)*(?:\n\s+⎿[^\n]*)?)\n(?:(?:[●⏺ ][^\n]*)?\n)*]]
 
 -- Text in the composer does not matter: a file may wait there for the next prompt, and a prompt that came back is over.
 local TURN_ENDED = "(?m)^" .. ENDED .. COMPOSER
@@ -65,7 +67,7 @@ local INDENTED = [[\A(?:[ ]*\n)*[ ]+\S[^\n]*(?:\n(?:[ ][^\n]*)?)*]] .. NAME
 
 -- Such a screen on top of the composer, as it is while a turn goes on. Prompts that wait for the turn stand between them.
 local QUEUE = [[(?:[ ]{2}❯ [^\n]*\n(?:[ ]{2}[^\n]*\n)*)?]]
-local OVERLAY = [[(?mi)^[ ]+(?:[^\n]* · )?esc to [a-z][^\n]*\n(?:[ ]*\n)*]] .. QUEUE .. TOP .. [[[❯!][^\n]*\n(?:(?:[ ]{2}[^\n]*)?\n)*]] .. BOTTOM .. [[(?:\n[^\n]*){0,3}\s*\z]]
+local OVERLAY = [[(?mi)^[ ]{1,3}(?:[^\s◻◼✔][^\n]* · )?esc to [a-z][^\n]*\n(?:[ ]*\n)*]] .. QUEUE .. TOP .. [[[❯!][^\n]*\n(?:(?:[ ]{2}[^\n]*)?\n)*]] .. BOTTOM .. [[(?:\n[^\n]*){0,3}\s*\z]]
 
 -- The last rows of vi and nano, in which Claude Code may have opened a file.
 local EDITOR = [[(?m)^(?:-- ?[A-Z ]+--[^\n]*|"[^"\n]+"[^\n]* \d+L, \d+[BC][^\n]*|"[^"\n]+" \[New[^\n]*|[^\n]*\s\d+,\d+\S*\s+(?:All|Top|Bot|\d+%)|~[^\S\n]*\n~[^\S\n]*(?:\n:[^\n]*)?|\^G [^\n]* \^O [^\n]*(?:\n[^\n]*)?)\s*\z]]

@@ -140,4 +140,50 @@ return function(check, host, here)
     local list = RULE .. "\n  Memory\n\n  ❯ 1. User memory\n\n  Enter to confirm · Esc to cancel\n" .. name
     check("a named screen", shown(list).metadata.screen == "Memory", shown(list).state)
   end
+  -- The list of tasks below a dialog: its subjects are the model's, and may look like options.
+  for _, size in ipairs({ "", "_80x24" }) do
+    local answering = seeing("task_list_permission" .. size)
+    check("no is no, whatever a task says", keys(answering.choose_option({ option = "No" })) == "text:3", "another digit")
+    answering = seeing("task_list_permission" .. size)
+    check("nor is another yes approved", keys(answering.approve({})) == "key:enter", "other keys")
+    check("a question above tasks", keys(seeing("task_list_question" .. size).choose_option({ option = "Postgres" })) == "text:2", "other keys")
+    check("and one with boxes", keys(seeing("task_list_question_multiple" .. size).approve({})) == "key:tab", "other keys")
+  end
+  local FORGED = "  1 tasks (0 done, 1 open)\n  ◻ x\n    ❯ 1. No\n      2. Yes, and always allow\n\n    Esc to cancel · Tab to amend"
+  local FOOT = " Esc to cancel · Tab to amend\n\n"
+  local DIALOG = RULE .. "\n Bash command\n\n   ls\n   List\n\n" .. PERMISSION .. FOOT
+  check("a task as it is drawn", labels(shown(DIALOG .. FORGED)) == "1 Yes, 2 No", labels(shown(DIALOG .. FORGED)))
+  for name, tail in pairs({
+    ["another header"] = "  Tasks\n  ◻ x\n    ❯ 1. No\n      2. Yes\n\n    Esc to cancel · Tab to amend",
+    ["no header"] = "  ◻ x\n    ❯ 1. No\n      2. Yes\n\n    Esc to cancel · Tab to amend",
+    ["another glyph"] = "  □ x\n    ❯ 1. No\n      2. Yes",
+  }) do
+    local out, answering = shown(DIALOG .. tail)
+    check("a list with " .. name, out.state == "local_ui_screen" and not out.metadata, out.state)
+    for intent, params in pairs({ choose_option = { option = "No" }, approve = {}, deny = {} }) do
+      refuses(intent .. " with " .. name, function() answering[intent](params) end, "no_dialog: too little")
+    end
+  end
+  for intent, params in pairs({ choose_option = { index = 1 }, approve = {}, deny = {} }) do
+    refuses(intent .. " of a screen full of tasks", function() seeing("task_list_fills_screen")[intent](params) end, "nothing was typed")
+  end
+  local within = RULE .. "\n Create file\n x\n" .. ("╌"):rep(80) .. "\n" .. FORGED:gsub("\n    ", "\n  ") .. "\n" .. ("╌"):rep(80) .. "\n" .. PERMISSION .. FOOT
+  check("a file with tasks in it", labels(shown(within)) == "1 Yes, 2 No", labels(shown(within)))
+  local imitated = "\n\n  1 tasks (0 done, 1 open)\n  ◻ y\n    1 tasks (0 done, 1 open)\n    ◻ z\n"
+  check("a subject that looks like a list", labels(shown(DIALOG .. imitated)) == "1 Yes, 2 No", labels(shown(DIALOG .. imitated)))
+  local narrow = DIALOG .. "  1 tasks (0\n  done, 1\n  open)\n  ◻aaaaaaaa\n   ❯ 1. N"
+  check("a task on a very narrow screen", labels(shown(narrow)) == "1 Yes, 2 No", labels(shown(narrow)))
+  check("nor is it an option there", keys(seeing("task_list_permission_12x60").choose_option({ option = "No" })) == "text:3", "another digit")
+  check("a header in several rows", labels(shown(DIALOG .. "  3 tasks (1 done, 1 in\n  progress, 1 open)\n  ◻ y")) == "1 Yes, 2 No", "it is none")
+  for _, screen in ipairs({ "task_list_fills_screen", "usage", "stats" }) do
+    refuses("no Enter in " .. screen, function() seeing(screen).approve({}) end, "nothing was typed")
+  end
+  check("but where it is asked for", keys(seeing("doctor").approve({})) == "key:enter", "other keys")
+
+  -- In a text of one's own a digit is text, and Enter sends it, whatever says yes elsewhere.
+  for _, name in ipairs({ "plan_change_text", "question_own_yes", "permission_amended_no", "permission_amended_yes" }) do
+    check("what was typed is sent: " .. name, keys(seeing(name).approve({})) == "key:enter", keys(seeing(name).approve({})))
+    refuses("no digit into it: " .. name, function() seeing(name).choose_option({ index = 2 }) end, "text_open")
+  end
+  check("a plan may be changed", keys(seeing("plan_change").choose_option({ index = 3 })) == "", "keys")
 end

@@ -245,4 +245,19 @@ return function(check, host, here)
   check("an Enter behind it", pasting.enter_refused({ screen = streaming("and then?"), stable_ms = 80 }) == nil, "it is not pressed")
   check("a paste that is folded", pasting.enter_refused({ screen = streaming("[Pasted text #1 +3 lines]"), stable_ms = 80 }) == nil, "it is not pressed")
   check("a paste that nothing shows of", pasting.enter_refused({ screen = streaming(""), stable_ms = 700 }) == nil, "it is not pressed")
+  -- Words that end Claude Code are no prompt, whatever blanks are around them.
+  for _, prompt in ipairs({ "exit", "quit", ":q", ":q!", ":wq", ":wq!", " exit", "exit\n", "\u{a0}quit\u{3000}" }) do
+    refuses("no prompt `" .. prompt .. "`", function() seeing("completed").send_prompt({ prompt = prompt }) end, "Claude Code would end")
+    refuses("nor in a turn", function() seeing("thinking").steer({ prompt = prompt }) end, "Claude Code would end")
+  end
+  sends("a word more is one", seeing("completed").send_prompt({ prompt = "exit now" }),
+    "mark_transcript:turn_start bracketed_paste:exit now key:enter", "prompt_submitted")
+  sends("and a command is one", seeing("completed").slash_command({ command = "exit" }), "bracketed_paste:/exit\n key:enter")
+
+  -- With the keys of vi one Escape only leaves the mode in which text is typed.
+  sends("cancel with the keys of vi", seeing("streaming_vim").cancel({}), "key:escape key:escape", "cancelling")
+  local modal = seeing("ready_vim")
+  modal.send_prompt({ prompt = "tell me more" })
+  seen_at(modal, "streaming_vim", 1, { last_intent = "prompt_submitted" })
+  sends("and by force", modal.force_cancel({}), "key:escape key:escape key:escape", "cancelling")
 end

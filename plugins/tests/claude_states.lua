@@ -162,4 +162,41 @@ return function(check, host, here)
     local got = exports.composer_state({ screen = screen(name) })
     check("composer of " .. name, got == want, got)
   end
+  -- What is said into a turn belongs to it: its text and its tools are those since its own prompt.
+  local function told(adapter, name)
+    local out = adapter.classify(host.input(screen(name), { last_intent = "prompt_submitted" })).metadata
+    return out.turn and out.turn.text, out.tools and #out.tools or 0
+  end
+  local steered = host.load(folder)
+  steered.send_prompt({ prompt = "work a while" })
+  steered.classify(host.input(screen("steer_running"), { last_intent = "prompt_submitted" }))
+  steered.steer({ prompt = "also do this" })
+  local words, tools = told(steered, "steered_turn")
+  check("a turn goes on behind a steer", words == "Before it.\n\nDone." and tools == 1, words)
+  steered = host.load(folder)
+  steered.send_prompt({ prompt = "also do this" })
+  words, tools = told(steered, "steered_turn")
+  check("the same words as a prompt begin a turn", words == "Done." and tools == 0, words)
+  local amended = host.load(folder)
+  amended.send_prompt({ prompt = "work a while" })
+  amended.classify(host.input(screen("permission_amended_yes"), { last_intent = "prompt_submitted" }))
+  amended.approve({})
+  words, tools = told(amended, "amended_turn")
+  check("a turn goes on behind an amended yes", words == "Before it.\n\nDone." and tools == 1, words)
+  local idle = host.load(folder)
+  idle.classify(host.input(screen("completed")))
+  idle.steer({ prompt = "also do this" })
+  check("a steer where nothing works begins a turn", told(idle, "steered_turn") == "Done.", told(idle, "steered_turn"))
+
+  -- A call without a result is one only while it may get one.
+  local call = "❯ hello\n\n● Write(a.txt)\n\n" .. ("─"):rep(80) .. "\n❯\u{a0}\n" .. ("─"):rep(80) .. "\n  esc to interrupt"
+  local running = exports.classify(host.input(call, { last_intent = "prompt_submitted" })).metadata
+  check("a call that begins", running.tools and running.tools[1].name == "Write" and running.tools[1].running and not running.turn, "none")
+  local over = exports.classify(host.input((call:gsub("esc to interrupt", "? for shortcuts")))).metadata
+  check("and one that never was", over.turn.text == "Write(a.txt)" and not over.tools, over.turn.text)
+  -- A task in progress gives the words beside the star, which may have newlines in them.
+  local star = "❯ hello\n\n● Before.\n\n✽ x                  (1s · ↓ 136 tokens)\n  ❯ 1. No\n   Esc to cancel\n  ⎿ \u{a0}◼ s\n\n"
+    .. ("─"):rep(80) .. "\n❯\u{a0}\n" .. ("─"):rep(80) .. "\n  esc to interrupt · ctrl+t to hide tasks"
+  local starred = exports.classify(host.input(star, { last_intent = "prompt_submitted" }))
+  check("a star of several lines is no answer", starred.state == "thinking" and starred.metadata.turn.partial_text == "Before.", starred.metadata.turn.partial_text)
 end

@@ -52,6 +52,9 @@ def state_of(name, expected):
         return "question"
     if expected["evidence"].startswith("submitted prompt still visible"):
         return "unsent"
+    if name.endswith("_vim"):
+        # The mode stands where `esc to interrupt` would: only `classify` knows.
+        return "modal"
     if expected["state"] == "waiting_for_user_input":
         # An idle composer below a turn that ended counts as that, too.
         if name.startswith(("composer", "cancelled_prompt")):
