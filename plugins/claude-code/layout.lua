@@ -14,7 +14,7 @@
 -- is taken for the dialog, and a row with the prompt glyph at the very end for the composer.
 
 local text = require("text")
-local dialog_rows = require("rows")
+local tasks = require("tasks")
 
 local layout = {}
 
@@ -231,7 +231,7 @@ local function overlay(rows, top)
     last = last - 1
   end
   local foot = rows[last] or ""
-  if not foot:lower():find("^ .*esc to %a") or dialog_rows.is_of_tasks(foot) then
+  if not foot:lower():find("^ .*esc to %a") or tasks.holds(foot) then
     return nil
   end
   for i = last - 1, 1, -1 do
@@ -246,7 +246,7 @@ local TASKS_SHOWN = "ctrl+t to hide tasks"
 
 -- What stands at the bottom of the screen without the tasks is the dialog, if it is one: they have no keys.
 local function without_tasks(rows)
-  local rest, lost = dialog_rows.without_tasks(rows)
+  local rest, lost = tasks.cut(rows)
   return rest, lost and #rows > 0
 end
 
@@ -257,7 +257,7 @@ local function above_tasks(view, last)
     shown = shown or text.has(row, TASKS_SHOWN)
     says = says or text.has(row, "? for shortcuts") or text.has(row, "esc to interrupt")
   end
-  return says and not shown and last or dialog_rows.above_tasks(view.rows, last, shown)
+  return says and not shown and last or tasks.above(view.rows, last, shown)
 end
 
 -- Reads a screen: `rows`, and either `composer` with `footer`, or `dialog` with `framed`.
@@ -308,7 +308,7 @@ function layout.read(screen)
   view.width = last and utf8.len(rows[last])
   -- Between the two rules of a composer a program may pause while it draws.
   view.half_drawn = last ~= nil and (last == #rows or is_prompt(rows[last + 1]) and not rows[last + 1]:find("%d+%. "))
-  view.above = start and dialog_rows.above_tasks(rows, start - 1, false) or 0
+  view.above = start and tasks.above(rows, start - 1, false) or 0
   view.dialog = {}
   for i = (start or 0) + 1, #rows do
     view.dialog[#view.dialog + 1] = rows[i]

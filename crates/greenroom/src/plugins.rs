@@ -28,6 +28,7 @@ const BUILTINS: &[Builtin] = &[
             file!("claude-code", "rows.lua"),
             file!("claude-code", "seen.lua"),
             file!("claude-code", "submission.lua"),
+            file!("claude-code", "tasks.lua"),
             file!("claude-code", "text.lua"),
             file!("claude-code", "turn.lua"),
             file!("claude-code", "waits.lua"),
