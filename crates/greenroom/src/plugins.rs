@@ -34,7 +34,15 @@ const BUILTINS: &[Builtin] = &[
             file!("claude-code", "waits.lua"),
         ],
     },
-    Builtin { manifest: file!("shell", "manifest.toml").1, files: &[file!("shell", "main.lua")] },
+    Builtin {
+        manifest: file!("shell", "manifest.toml").1,
+        files: &[
+            file!("shell", "main.lua"),
+            file!("shell", "commands.lua"),
+            file!("shell", "marks.lua"),
+            file!("shell", "prompts.lua"),
+        ],
+    },
 ];
 
 /// A registry of what comes with the program.
