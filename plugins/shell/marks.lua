@@ -199,7 +199,7 @@ end
 
 -- What was printed right behind a mark, as it reads; of much only the beginning.
 function marks.said_behind(transcript, finish)
-  return (transcript:sub(finish, finish + 512):gsub("\27%[[%d;?]*[%a~]", ""):gsub("^[\7\27\\%s]+", ""))
+  return (transcript:sub(finish, finish + 512):gsub("\27%[[%d;?]*[%a~]", ""):gsub("\27[=>]", ""):gsub("^[\7\27\\%s]+", ""))
 end
 
 -- Whether the shell whose mark was the last said good-bye behind it, and not the command it runs: another one has the
