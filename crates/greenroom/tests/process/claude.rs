@@ -209,7 +209,13 @@ fn claude_code_gets_its_prompts_as_they_were_written() {
     claude.send("force_cancel", json!({}));
     assert_eq!(said(claude.turn("and on")), "echo: and on");
 
-    let state = claude.turn("exit");
+    // A prompt does not end it; who wants that says so.
+    let send = json!({"intent": "send_prompt", "params": {"prompt": "exit"}});
+    let exit = json!({"adapter": claude.adapter, "send": send});
+    let refused = claude.rpc.refused("adapter.turn", &exit);
+    assert!(refused["message"].as_str().unwrap().contains("would end at the prompt"), "{refused}");
+    let send = json!({"intent": "slash_command", "params": {"command": "exit"}});
+    let state = claude.call("adapter.turn", json!({"send": send}))["state"].clone();
     assert_eq!(
         (&state["state"], &state["metadata"]["ended"]["exit_code"]),
         (&json!("error"), &json!(0))
