@@ -99,8 +99,9 @@ impl Door {
         let infos = self.engine.list();
         for info in &infos {
             self.take_up_labels(info);
+            let goes_on = recording::take_up_flaw(&self.recordings, info);
             // One that ended before this daemon came is whole, and where its file was may be another.
-            if info.state == State::Running || self.engine.has_encore(info.id) {
+            if goes_on && (info.state == State::Running || self.engine.has_encore(info.id)) {
                 recording::take_up(&self.engine, &self.recordings, info);
             }
         }

@@ -4,7 +4,7 @@
 //! tells what came since the last time. A client that is slow is told less often, never less: what
 //! lies between is one note. Only what no longer is in the transcript is left out, and said so.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -19,11 +19,13 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 
 use crate::connection::Connection;
+use crate::recording::Flaw;
 use crate::sessions::name;
 use crate::{Door, TRANSCRIPT_CHARS};
 
 /// What clients can be told of.
-pub(crate) const EVENTS: [&str; 3] = ["session.changed", "session.output", "session.exited"];
+pub(crate) const EVENTS: [&str; 4] =
+    ["session.changed", "session.output", "session.exited", "session.raw_transcript_error"];
 
 /// How long text that may be the beginning of a secret is held back.
 const HELD: Duration = Duration::from_millis(50);
@@ -178,6 +180,8 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
     let mut house = connection.door.engine.events();
     let mut adapters = connection.door.adapters.changes();
     let mut made = connection.door.sessions.changes();
+    let mut flaws = connection.door.recordings.flaws();
+    let mut complained = BTreeSet::new();
     let mut listening: BTreeMap<SessionId, AbortHandle> = BTreeMap::new();
     let mut tasks = JoinSet::new();
     loop {
@@ -200,6 +204,14 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
                         .entry(info.id)
                         .or_insert_with(|| tasks.spawn(listen(Arc::clone(connection), info.id)));
                 }
+                let known = flaws.borrow_and_update().clone();
+                // Of what is not remembered any more nothing comes again.
+                complained.retain(|id| known.iter().any(|it| it.0 == *id));
+                for (id, flaw) in known {
+                    if filter.takes(&connection.door, id) && complained.insert(id) {
+                        tasks.spawn(complain(Arc::clone(connection), id, flaw));
+                    }
+                }
             }
         }
         // Titles and bells come by the thousand, and change nothing here.
@@ -208,6 +220,7 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
                 _ = wanted.changed() => break,
                 _ = adapters.changed() => break,
                 _ = made.changed() => break,
+                _ = flaws.changed() => break,
                 event = house.recv() => match event {
                     Ok(HouseEvent::Created(_)) | Err(RecvError::Lagged(_)) => break,
                     Ok(HouseEvent::Forgotten(info)) => {
@@ -224,6 +237,15 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
             }
         }
     }
+}
+
+/// Tells a connection that a raw transcript is not whole.
+async fn complain(connection: Arc<Connection>, id: SessionId, flaw: Flaw) {
+    connection.busy.answered(id).await;
+    let _turn = connection.turn_to_tell().await;
+    let mut params = json!(flaw);
+    params["session"] = name(id).into();
+    connection.note(EVENTS[3], &params);
 }
 
 /// Does not listen to a session any more.
@@ -325,6 +347,8 @@ struct Exited<'a> {
     sequence: u64,
     #[serde(flatten)]
     end: Option<Ended>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    raw_transcript_error: Option<String>,
 }
 
 /// How a session ended, as one member of an object.
@@ -352,5 +376,6 @@ fn exited(connection: &Connection, id: SessionId, session: &str, sequence: u64) 
         Some(State::Ended(end, _)) => Some(end.into()),
         _ => connection.door.sessions.end_of_closed(id).map(Ended::from),
     };
-    connection.note(EVENTS[2], &json!(Exited { session, sequence, end }));
+    let raw_transcript_error = connection.door.recordings.flaw(id).map(|flaw| flaw.error);
+    connection.note(EVENTS[2], &json!(Exited { session, sequence, end, raw_transcript_error }));
 }

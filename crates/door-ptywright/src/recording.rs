@@ -1,9 +1,11 @@
 //! Raw transcripts: every byte a session prints, in a file its maker named.
 //!
 //! The file is written as the bytes come, by the daemon; the program waits for a slow disk rather than
-//! lose a byte. The session carries a note of it, so that the next daemon goes on where the file ends.
+//! lose a byte. The session carries a note of it, so that the next daemon goes on where the file ends. A
+//! file that is not all that was printed is said to be so to whoever hears of the session's end, and to
+//! everybody who is told what happens.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -13,6 +15,7 @@ use std::time::Duration;
 
 use greenroom_engine::{Attach, Caller, ClientId, Engine, Event, Info, Lag, Rights, Scene};
 use greenroom_model::{Offset, SessionId};
+use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -22,22 +25,96 @@ use crate::error::RpcError;
 /// The note of a session with a raw transcript: how long the file was before, a blank, the path.
 const NOTE: &str = "ptywright.raw";
 
+/// The note of one that is not whole: a [`Flaw`].
+const FLAW: &str = "ptywright.raw_flaw";
+
+/// How many flaws are remembered: those of sessions that a client may still ask about.
+const MAX_FLAWS: usize = 256;
+
 /// How long a disk has to take what was printed before the end of a session, or of a private server, is told
 /// without it. A disk that takes longer than that for what waits at most is none to wait for.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(10);
 
-/// The raw transcripts that are being written. Cheap to clone.
+/// The raw transcripts of sessions. Cheap to clone.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Recordings(Arc<Mutex<BTreeMap<SessionId, watch::Receiver<Offset>>>>);
+pub(crate) struct Recordings(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// How far each is that is being written.
+    written: Mutex<BTreeMap<SessionId, watch::Receiver<Offset>>>,
+    /// What is wrong with those that are not whole, the newest first. Told when there is another.
+    flaws: watch::Sender<VecDeque<(SessionId, Flaw)>>,
+}
+
+/// Why a raw transcript is not all that its session printed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Flaw {
+    pub(crate) error: String,
+    /// How much of the session is in the file, and nothing is missing of.
+    written: u64,
+    /// Nothing more is added to the file.
+    stopped: bool,
+}
+
+impl Flaw {
+    /// The file cannot be written any more.
+    fn stopped(error: &io::Error, written: u64) -> Flaw {
+        Flaw { error: format!("io error: {error}"), written, stopped: true }
+    }
+
+    /// Some bytes were gone before they could be written.
+    fn gap(from: Offset, to: Offset) -> Flaw {
+        let error = format!("{} bytes are missing behind the first {}", to.0 - from.0, from.0);
+        Flaw { error, written: from.0, stopped: false }
+    }
+
+    fn note(&self) -> String {
+        format!("{} {} {}", self.written, self.stopped, self.error)
+    }
+
+    fn from_note(note: &str) -> Option<Flaw> {
+        let mut parts = note.splitn(3, ' ');
+        let (written, stopped) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        Some(Flaw { written, stopped, error: parts.next()?.to_owned() })
+    }
+}
 
 impl Recordings {
     fn all(&self) -> MutexGuard<'_, BTreeMap<SessionId, watch::Receiver<Offset>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a session has one that is being written.
     pub(crate) fn has(&self, id: SessionId) -> bool {
         self.all().contains_key(&id)
+    }
+
+    /// What is wrong with the one of a session, if anything is.
+    pub(crate) fn flaw(&self, id: SessionId) -> Option<Flaw> {
+        self.0.flaws.borrow().iter().find(|it| it.0 == id).map(|it| it.1.clone())
+    }
+
+    /// What is wrong with any of them; told whenever there is more.
+    pub(crate) fn flaws(&self) -> watch::Receiver<VecDeque<(SessionId, Flaw)>> {
+        self.0.flaws.subscribe()
+    }
+
+    fn remember(&self, id: SessionId, flaw: Flaw) {
+        self.0.flaws.send_modify(|flaws| {
+            flaws.retain(|it| it.0 != id);
+            flaws.push_front((id, flaw));
+            flaws.truncate(MAX_FLAWS);
+        });
+    }
+
+    /// The one of a session is not whole: everybody may know, also after this daemon.
+    async fn spoil(&self, engine: &Engine, id: SessionId, path: &Path, flaw: Flaw) {
+        let (path, error) = (path.display(), &flaw.error);
+        tracing::error!(session = %id, %path, error, "a raw transcript is not whole");
+        let note = flaw.note();
+        self.remember(id, flaw);
+        engine.note(id, FLAW.to_owned(), note).await;
     }
 
     /// Waits until all that a session printed is in its file, if it has one and has ended.
@@ -129,14 +206,21 @@ impl Recording {
             Ok(subscription) => subscription,
             Err(error) => return self.complain(id, &error),
         };
-        if subscription.start != from {
-            tracing::warn!(session = %id, path = %self.path.display(), "a raw transcript has a gap");
+        match subscription.start {
+            start if start > from => {
+                let flaw = Flaw::gap(from, start);
+                recordings.spoil(engine, id, &self.path, flaw).await;
+            }
+            start if start < from => {
+                tracing::warn!(session = %id, path = %self.path.display(), "others write to a raw transcript");
+            }
+            _ => {}
         }
-        let (told, written) = watch::channel(from);
-        let recordings = recordings.clone();
+        let (told, written) = watch::channel(subscription.start);
+        let (engine, recordings) = (engine.clone(), recordings.clone());
         recordings.all().insert(id, written);
         tokio::spawn(async move {
-            let _over = Over(recordings, id);
+            let over = Over(recordings, id);
             let mut file = self.file;
             while let Some(event) = subscription.next().await {
                 let bytes = match event {
@@ -144,19 +228,17 @@ impl Recording {
                     Event::Ended(_) => return,
                     _ => continue,
                 };
-                let length = bytes.len() as u64;
                 // Not on this thread: a disk may take its time.
-                let written =
-                    tokio::task::spawn_blocking(move || file.write_all(&bytes).map(|()| file));
-                file = match written.await {
-                    Ok(Ok(file)) => file,
-                    Ok(Err(error)) => {
-                        tracing::error!(session = %id, path = %self.path.display(), %error,
-                            "a raw transcript has stopped");
-                        return;
-                    }
-                    Err(_) => return,
-                };
+                let appended = tokio::task::spawn_blocking(move || {
+                    let appended = append(&mut file, &bytes);
+                    (file, appended)
+                });
+                let Ok((same, (length, result))) = appended.await else { return };
+                file = same;
+                if let Err(error) = result {
+                    let flaw = Flaw::stopped(&error, told.borrow().0 + length);
+                    return over.0.spoil(&engine, id, &self.path, flaw).await;
+                }
                 told.send_modify(|written| written.0 += length);
             }
         });
@@ -176,10 +258,25 @@ impl Drop for Over {
     }
 }
 
+/// What a session remembers by a name.
+fn note<'i>(info: &'i Info, name: &str) -> Option<&'i str> {
+    info.notes.iter().find(|note| note.0 == name).map(|note| note.1.as_str())
+}
+
+/// Remembers what is wrong with the raw transcript of a session that an earlier daemon's door made, if
+/// anything is; whether it can be gone on with.
+pub(crate) fn take_up_flaw(recordings: &Recordings, info: &Info) -> bool {
+    let flaw = note(info, FLAW).and_then(Flaw::from_note);
+    let goes_on = flaw.as_ref().is_none_or(|flaw| !flaw.stopped);
+    if let Some(flaw) = flaw {
+        recordings.remember(info.id, flaw);
+    }
+    goes_on
+}
+
 /// Goes on with the raw transcript of a session that an earlier daemon's door made.
 pub(crate) fn take_up(engine: &Engine, recordings: &Recordings, info: &Info) {
-    let Some((_, note)) = info.notes.iter().find(|note| note.0 == NOTE) else { return };
-    let Some((before, path)) = note.split_once(' ') else { return };
+    let Some((before, path)) = note(info, NOTE).and_then(|it| it.split_once(' ')) else { return };
     let Ok(before) = before.parse::<u64>() else { return };
     let path = PathBuf::from(path);
     let (engine, recordings, id) = (engine.clone(), recordings.clone(), info.id);
@@ -189,8 +286,8 @@ pub(crate) fn take_up(engine: &Engine, recordings: &Recordings, info: &Info) {
         let (file, length) = match opened {
             Ok(Ok(opened)) => opened,
             Ok(Err(error)) => {
-                let path = path.display();
-                return tracing::error!(session = %id, %path, %error, "no raw transcript");
+                let flaw = Flaw::stopped(&error, 0);
+                return recordings.spoil(&engine, id, &path, flaw).await;
             }
             Err(_) => return,
         };
@@ -200,6 +297,23 @@ pub(crate) fn take_up(engine: &Engine, recordings: &Recordings, info: &Info) {
             Caller { id: ClientId(0), rights: Rights::NONE, name: "raw transcript".into() };
         recording.go_on((&engine, &recordings), &caller, id, from).await;
     });
+}
+
+/// Adds bytes to a file; says how many of them it took, also if that was not all.
+fn append(file: &mut File, bytes: &[u8]) -> (u64, io::Result<()>) {
+    let mut rest = bytes;
+    let result = loop {
+        if rest.is_empty() {
+            break Ok(());
+        }
+        match file.write(rest) {
+            Ok(0) => break Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => rest = &rest[count..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => break Err(error),
+        }
+    };
+    ((bytes.len() - rest.len()) as u64, result)
 }
 
 /// Opens a file for a raw transcript, and says how long it is. Only a file will do: what is written to a
@@ -219,4 +333,30 @@ fn open(path: &Path, append: bool) -> io::Result<(File, u64)> {
         return Err(io::Error::other("not a regular file"));
     }
     Ok((file, metadata.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flaw_is_known_again_by_its_note() {
+        let full = Flaw::stopped(&io::ErrorKind::StorageFull.into(), 7);
+        for flaw in [full, Flaw::gap(Offset(3), Offset(9))] {
+            assert_eq!(Flaw::from_note(&flaw.note()).unwrap(), flaw);
+        }
+        assert_eq!(Flaw::from_note("7 perhaps"), None);
+    }
+
+    #[test]
+    fn only_the_newest_flaws_are_remembered() {
+        let recordings = Recordings::default();
+        let flaw = Flaw::gap(Offset(0), Offset(1));
+        for id in 1..=MAX_FLAWS as u64 + 1 {
+            recordings.remember(SessionId(id), flaw.clone());
+        }
+        assert_eq!(recordings.flaw(SessionId(1)), None);
+        assert_eq!(recordings.flaw(SessionId(2)), Some(flaw));
+        assert_eq!(recordings.flaws().borrow().len(), MAX_FLAWS);
+    }
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use greenroom_engine::redact::Redaction;
 use greenroom_engine::{New, Program, Scene};
+use greenroom_model::SessionId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -138,13 +139,22 @@ struct Named {
 pub(super) async fn kill(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let id = it.door.session(&params.read::<Named>()?.session)?;
     it.door.kill(&it.caller, id).await?;
-    Ok(json!({ "killed": true }).into())
+    Ok(ended(it, id, "killed"))
 }
 
 pub(super) async fn close(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let id = it.door.session(&params.read::<Named>()?.session)?;
     it.door.close(&it.caller, id).await?;
-    Ok(json!({ "closed": true }).into())
+    Ok(ended(it, id, "closed"))
+}
+
+/// That something was done which ends a session, and whether its raw transcript is not whole.
+fn ended(it: &Connection, id: SessionId, done: &str) -> Answer {
+    let mut answer = json!({ done: true });
+    if let Some(flaw) = it.door.recordings.flaw(id) {
+        answer["raw_transcript_error"] = flaw.error.into();
+    }
+    answer.into()
 }
 
 #[derive(Deserialize)]

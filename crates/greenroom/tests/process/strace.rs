@@ -65,8 +65,19 @@ impl Tampered {
     /// Makes every write of a process to a file take [`SLOWLY`].
     #[track_caller]
     pub(crate) fn slow_disk(home: &Home, pid: u32, file: &Path) -> Tampered {
-        let log = home.path().join("strace");
-        let inject = format!("inject=write:delay_enter={}", SLOWLY.as_micros());
+        let how = format!("delay_enter={}", SLOWLY.as_micros());
+        Tampered::every_write(home, pid, file, &how)
+    }
+
+    /// Makes every write of a process to a file fail: there is no room for it.
+    #[track_caller]
+    pub(crate) fn full_disk(home: &Home, pid: u32, file: &Path) -> Tampered {
+        Tampered::every_write(home, pid, file, "error=ENOSPC")
+    }
+
+    #[track_caller]
+    fn every_write(home: &Home, pid: u32, file: &Path, how: &str) -> Tampered {
+        let (log, inject) = (home.path().join("strace"), format!("inject=write:{how}"));
         let (log_at, file) = (log.display().to_string(), file.display().to_string());
         let words = ["-qq", "-f", "-o", &log_at, "-e", "trace=write", "-e", &inject, "-P", &file];
         Tampered::begin(home, pid, words.map(str::to_owned).into(), log)

@@ -285,3 +285,37 @@ fn a_raw_transcript_is_whole_when_its_session_was_killed() {
         assert_eq!(slow.written(), "first\nlast\n", "{kill}");
     }
 }
+
+#[test]
+fn who_listens_and_who_ends_a_session_hear_that_the_disk_was_full() {
+    let home = home();
+    let mut daemon = home.start();
+    let path = home.path().join("raw");
+    let mut rpc = home.ptywright(Framing::Lines);
+    rpc.call("server.set_notifications", &json!({"enabled": true}));
+    let script = "stty -echo -opost; echo first; read x; echo second; read x; echo third; read x";
+    let session = record(&mut rpc, script, &path, false);
+    is_whole(&path, b"first\n");
+    let disk = Tampered::full_disk(&home, daemon.pid(), &path);
+    type_in(&mut rpc, &session, "\n");
+    let is_flaw = |note: &serde_json::Value| note["method"] == "session.raw_transcript_error";
+    let note = rpc.note("the disk is full", is_flaw);
+    let flaw = json!({"session": session, "written": 6, "stopped": true,
+        "error": "io error: No space left on device (os error 28)"});
+    assert_eq!(note["params"], flaw);
+    assert!(disk.detach());
+    wait_for(&mut rpc, &session, "second");
+
+    // There is room again, but the file would have a hole; also the next daemon knows.
+    daemon.restart(&home);
+    let mut rpc = home.ptywright(Framing::Lines);
+    rpc.call("server.set_notifications", &json!({"enabled": true}));
+    assert_eq!(rpc.note("the disk was full", is_flaw)["params"], flaw);
+    type_in(&mut rpc, &session, "\n");
+    wait_for(&mut rpc, &session, "third");
+    let closed = rpc.call("session.close", &json!({"session": session}));
+    assert_eq!(closed, json!({"closed": true, "raw_transcript_error": flaw["error"]}));
+    let exited = rpc.note("its end", |note| note["method"] == "session.exited");
+    assert_eq!(exited["params"]["raw_transcript_error"], flaw["error"]);
+    assert_eq!(fs::read(&path).unwrap(), b"first\n");
+}
