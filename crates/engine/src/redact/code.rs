@@ -146,7 +146,7 @@ pub(super) fn is_path(value: &str) -> bool {
     ROOTS.iter().any(|root| value.starts_with(root))
 }
 
-/// Whether it begins as a call, a path of names or a type with parameters.
+/// Whether it begins as a path of names or a type with parameters, or as a call, where those are likely.
 ///
 /// It says yes as soon as it can, and then stays with it however the value goes on.
 pub(super) fn is_expression(value: &str, is_tight: bool) -> bool {
@@ -156,9 +156,36 @@ pub(super) fn is_expression(value: &str, is_tight: bool) -> bool {
     if !name.starts_with(|it: char| it.is_ascii_alphabetic() || matches!(it, '_' | ':')) {
         return !is_tight && value.starts_with(['&', '(', '|', '{', '[']);
     }
-    let is_call = rest.starts_with('(') || rest.starts_with("!(");
+    let is_call = !is_tight && is_called(name, rest);
     let is_generic = rest.starts_with(['<', '[']) && !is_tight;
     is_call || is_generic || name.contains("::")
+}
+
+/// Whether it is a call, all of it or up to its first argument, behind which `next` comes.
+///
+/// For where everything is a value: passwords may have brackets, too, but seldom such.
+pub(super) fn is_call(value: &str, next: Option<&u8>) -> bool {
+    let name = value.find(['(', '!']).unwrap_or(value.len());
+    let (name, rest) = value.split_at(name);
+    let goes_on = next.is_some_and(|next| b",'\"]}".contains(next));
+    is_called(name, rest) && (rest.contains(')') || rest.ends_with('(') || goes_on)
+}
+
+/// Whether `name` and what follows it are how a function or a macro is called.
+fn is_called(name: &str, rest: &str) -> bool {
+    (rest.starts_with('(') || rest.starts_with("!("))
+        && name.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_')
+        && name.split(['.', ':', '_']).all(is_part_of_name)
+}
+
+/// Whether it may be a part of a function's name: a word, or one with a number such as `sha256` and `b64decode`.
+fn is_part_of_name(part: &str) -> bool {
+    let digits = part.bytes().filter(u8::is_ascii_digit).count();
+    let letters = part.bytes().filter(u8::is_ascii_alphabetic).count();
+    let word = part.trim_end_matches(|it: char| it.is_ascii_digit());
+    let is_numbered = word.bytes().all(|it| it.is_ascii_lowercase());
+    letters + digits == part.len()
+        && (digits == 0 || is_numbered || (letters >= 5 && letters >= 2 * digits))
 }
 
 /// Whether it is a word of a message, a type or a name, such as the one it is the value of.

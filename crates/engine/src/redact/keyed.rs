@@ -295,6 +295,7 @@ fn judge_plain(site: &Site<'_>, name: &str, whole: &str, place: &Place) -> Verdi
             || is_scheme(name, value)
             || code::is_amount(value, whole)
             || code::is_color(value)
+            || code::is_call(value, site.text.as_bytes().get(start + length))
             || (whole.contains('_') && value.trim_end_matches([')', ';']) == whole)
             || (!place.is_tight && code::is_word(value, name))
     };
