@@ -12,7 +12,7 @@ use std::sync::Arc;
 use greenroom_engine::Scene;
 use greenroom_engine::redact::{Excerpt, Redaction};
 use greenroom_model::Size;
-use greenroom_screen::{Cursor, Modes, Snapshot, Wrap};
+use greenroom_screen::{Cursor, Modes, Snapshot};
 use serde::Deserialize;
 
 use self::cells::{Cells, Hidden};
@@ -70,7 +70,7 @@ pub(crate) struct Shot {
     /// The cells, if any are wanted: to copy them takes longer than all else here.
     snapshot: Option<Arc<Snapshot>>,
     contents: Excerpt,
-    history: Option<String>,
+    history: Option<Excerpt>,
     pub(crate) sequence: u64,
     alternate: bool,
 }
@@ -79,11 +79,7 @@ impl Shot {
     /// Takes what is wanted of a session, in its turn.
     pub(crate) fn take(scene: Scene<'_>, wanted: &Wanted, pixels: Pixels) -> Shot {
         let screen = scene.screen;
-        let history = wanted.history_lines.map(|lines| {
-            let top = screen.top_row();
-            let first = top.saturating_sub(lines.min(MAX_HISTORY)).max(screen.first_row());
-            screen.text_of(first..top, Wrap::Joined)
-        });
+        let history = wanted.history_lines.map(|lines| scene.history(lines.min(MAX_HISTORY)));
         let size = screen.size();
         let rows = wanted.rows(size);
         // Too many for one answer are not taken along.
@@ -200,7 +196,7 @@ impl Shot {
         }
         if let Some(history) = &self.history {
             out.extend_from_slice(br#","history":"#);
-            push_text(out, &shown(policy, history));
+            push_text(out, &history.shown(policy));
         }
         out.push(b'}');
     }
@@ -215,6 +211,10 @@ mod tests {
     use crate::answer::Answer;
 
     fn shot(size: &str, bytes: &[u8], wanted: &Value, redact: bool) -> Value {
+        shot_by(size, bytes, wanted, redact.then(Redaction::standard))
+    }
+
+    fn shot_by(size: &str, bytes: &[u8], wanted: &Value, policy: Option<&Redaction>) -> Value {
         let mut screen = Screen::new(size.parse().unwrap(), Options::default());
         screen.feed(bytes);
         let scene = Scene {
@@ -226,7 +226,6 @@ mod tests {
             texts: &greenroom_engine::Texts::default(),
         };
         let wanted = Wanted::deserialize(wanted).unwrap();
-        let policy = redact.then(Redaction::standard);
         let shot = Shot::take(scene, &wanted, Pixels::default());
         let policy = policy.cloned();
         let answer =
@@ -299,6 +298,15 @@ mod tests {
     }
 
     #[test]
+    fn a_cell_in_which_a_secret_begins_is_hidden_whole() {
+        let bytes = "\x1b[?2027h👨\u{200d}👩\u{200d}👧 x".as_bytes();
+        let policy = Redaction::with("R", &["👩".to_owned()], &[]).unwrap();
+        let shot = shot_by("9x1", bytes, &json!({}), Some(&policy));
+        assert_eq!(shot["cells"][0]["text"], "R", "{shot}");
+        assert!(!shot.to_string().contains("👩"), "{shot}");
+    }
+
+    #[test]
     fn a_secret_whose_beginning_scrolled_away_is_hidden() {
         let bytes = b"token=abcdefghijklmnopqrstuvwxyz\r\nnext";
         let shot = shot("12x2", bytes, &json!({"history_lines": 9}), true);
@@ -307,6 +315,21 @@ mod tests {
         let cells = shot["cells"].as_array().unwrap().iter();
         let text: String = cells.map(|it| it["text"].as_str().unwrap()).collect();
         assert_eq!(text, "[REDACTEnext");
+    }
+
+    #[test]
+    fn a_secret_that_begins_above_the_history_that_is_read_is_hidden() {
+        let key: String = (10..50).map(|line| format!("KEY{line}abcdefghijklmnop\r\n")).collect();
+        let key =
+            format!("-----BEGIN RSA PRIVATE KEY-----\r\n{key}-----END RSA PRIVATE KEY-----\r\n");
+        let token = format!("export GITHUB_TOKEN={}\r\n1\r\n2\r\n3\r\n", "a1b2c3d4".repeat(16));
+        for (bytes, secret) in [(key, "abcdef"), (token, "a1b2")] {
+            for lines in [1, 2, 3] {
+                let wanted = json!({"history_lines": lines, "cells": false});
+                let shot = shot("40x3", bytes.as_bytes(), &wanted, true);
+                assert!(!shot.to_string().contains(secret), "{lines}: {shot}");
+            }
+        }
     }
 
     #[test]

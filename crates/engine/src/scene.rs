@@ -106,6 +106,15 @@ impl<'a> Scene<'a> {
         })
     }
 
+    /// At most so many lines of what has scrolled away, with the beginning of the first.
+    #[must_use]
+    pub fn history(self, lines: u64) -> Excerpt {
+        let (screen, top) = (self.screen, self.screen.top_row());
+        let first = top.saturating_sub(lines).max(screen.first_row());
+        let (text, from) = screen.history_in_context(first..top, ABOVE, part_of_block());
+        Excerpt::of_screen(text, from, screen.size().cols())
+    }
+
     /// The last characters it printed, with what came before them; nothing, if that is not kept.
     #[must_use]
     pub fn printed(self, chars: usize) -> Excerpt {

@@ -27,16 +27,17 @@ impl Hidden {
     /// line, if that has scrolled away.
     pub(super) fn find(snapshot: &Snapshot, before: &str, policy: &Redaction) -> Hidden {
         let mut text = String::from(before);
-        // Where each cell's text begins.
-        let mut places: Vec<(usize, (u16, u16))> = Vec::new();
+        // Where each cell's text is.
+        let mut places: Vec<(Range<usize>, (u16, u16))> = Vec::new();
         for (row, line) in (0..).zip(snapshot.rows()) {
             let written = line.written();
             for cell in line.cells().take_while(|cell| cell.col < written) {
-                places.push((text.len(), (row, cell.col)));
+                let begin = text.len();
                 match cell.text() {
                     CellText::Char(c) => text.push(c),
                     CellText::Cluster(cluster) => text.push_str(cluster),
                 }
+                places.push((begin..text.len(), (row, cell.col)));
             }
             if !line.is_wrapped() {
                 text.push('\n');
@@ -45,8 +46,9 @@ impl Hidden {
         let mut hidden = Hidden::default();
         for span in policy.spans_of_screen(&text, snapshot.size().cols()) {
             let Range { start, end } = span;
-            let first = places.partition_point(|place| place.0 < start);
-            let inside = places[first..].iter().take_while(|place| place.0 < end);
+            // It may begin inside of what is one cell.
+            let first = places.partition_point(|place| place.0.end <= start);
+            let inside = places[first..].iter().take_while(|place| place.0.start < end);
             let mut marker = policy.replacement().chars();
             hidden.cells.extend(inside.map(|place| (place.1, marker.next().unwrap_or(' '))));
         }

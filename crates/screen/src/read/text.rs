@@ -226,23 +226,52 @@ impl Screen {
     pub fn contents_in_context(
         &self,
         most: usize,
-        mut belongs: impl FnMut(&str) -> bool,
+        belongs: impl FnMut(&str) -> bool,
     ) -> (String, usize) {
+        let end = self.terminal.history.end();
+        let first = if self.is_alternate() { end } else { self.first_of(end, most, belongs) };
+        let mut out = self.text_of(first..end, Wrap::Joined).into_bytes();
+        let from = out.len();
+        out.reserve(self.terminal.rows * 64);
+        self.push_contents(&mut out);
+        (into_string(out), from)
+    }
+
+    /// The text of the rows of the history with these numbers, behind what belongs to it, as
+    /// [`contents_in_context`](Screen::contents_in_context) has it; and where in that text they begin.
+    ///
+    /// ```
+    /// # use greenroom_screen::{Options, Screen};
+    /// let mut screen = Screen::new("4x2".parse().unwrap(), Options::default());
+    /// screen.feed(b"gone\r\nlong line\r\n1\r\n2");
+    /// assert_eq!(screen.history_in_context(2..4, 999, |_| false), ("long line\n".to_owned(), 4));
+    /// ```
+    #[must_use]
+    pub fn history_in_context(
+        &self,
+        rows: Range<u64>,
+        most: usize,
+        belongs: impl FnMut(&str) -> bool,
+    ) -> (String, usize) {
+        let first = self.first_of(rows.start, most, belongs);
+        let mut out = self.text_of(first..rows.start, Wrap::Joined);
+        let from = out.len();
+        out.push_str(&self.text_of(rows, Wrap::Joined));
+        (out, from)
+    }
+
+    /// The first of the rows right above one that its line began in, or that belong to it, asked for from below.
+    fn first_of(&self, row: u64, most: usize, mut belongs: impl FnMut(&str) -> bool) -> u64 {
         let history = &self.terminal.history;
-        let (mut first, mut bytes) = (history.end(), 0);
+        let (mut first, mut bytes) = (row, 0);
         while bytes < most
-            && !self.is_alternate()
             && let Some(above) = first.checked_sub(1).and_then(|above| history.line(above))
             && (above.wrapped || std::str::from_utf8(above.text).is_ok_and(&mut belongs))
         {
             bytes += above.text.len();
             first -= 1;
         }
-        let mut out = self.text_of(first..history.end(), Wrap::Joined).into_bytes();
-        let from = out.len();
-        out.reserve(self.terminal.rows * 64);
-        self.push_contents(&mut out);
-        (into_string(out), from)
+        first
     }
 
     /// A row of the history or the screen by its number.
