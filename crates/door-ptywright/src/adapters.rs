@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use crate::error::RpcError;
-use crate::redaction::Veil;
+use crate::veil::Veil;
 use crate::waits::Seen;
 use crate::{Door, TRANSCRIPT_CHARS};
 

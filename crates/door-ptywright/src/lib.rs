@@ -29,6 +29,7 @@ mod sessions;
 mod snapshot;
 mod submit;
 mod typing;
+mod veil;
 mod waits;
 
 use greenroom_engine::{Engine, State};

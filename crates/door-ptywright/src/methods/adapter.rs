@@ -20,10 +20,11 @@ use crate::connection::Connection;
 use crate::envelope::Params;
 use crate::error::RpcError;
 use crate::matcher::{TRANSCRIPT_TAIL, Tree};
-use crate::redaction::{Veil, Wish};
+use crate::redaction::Wish;
 use crate::sessions::name;
 use crate::snapshot::{Shot, Wanted};
 use crate::typing::{Typing, Typist};
+use crate::veil::Veil;
 use crate::waits::split_status;
 use crate::{Pixels, TRANSCRIPT_CHARS};
 

@@ -21,10 +21,11 @@ use crate::evidence::Tail;
 use crate::matcher::{TRANSCRIPT_TAIL, Tree};
 use crate::notes::Ended;
 use crate::recording::Recording;
-use crate::redaction::{Veil, Wish};
+use crate::redaction::Wish;
 use crate::sessions::{made_here, name};
 use crate::snapshot::{Shot, Wanted};
 use crate::typing::Typist;
+use crate::veil::Veil;
 use crate::{Pixels, TRANSCRIPT_CHARS};
 
 /// The most characters a transcript may keep: what a message can carry.

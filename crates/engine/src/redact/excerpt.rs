@@ -58,6 +58,13 @@ impl Excerpt {
         if self.from == 0 { Arc::clone(&self.whole) } else { self.text().into() }
     }
 
+    /// What a policy hides of it and of what came before it.
+    #[must_use]
+    pub fn secrets(&self, policy: &Redaction) -> Vec<&str> {
+        let pieces = policy.pieces(&self.whole, self.cols);
+        pieces.into_iter().map(|piece| &self.whole[piece.range]).collect()
+    }
+
     /// The text as somebody with this policy may see it.
     #[must_use]
     pub fn shown(&self, policy: Option<&Redaction>) -> Cow<'_, str> {
