@@ -193,7 +193,8 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
                 listening.clear();
             }
             Wanted::These(filter) => {
-                for info in connection.door.registered() {
+                let registered = connection.door.registered();
+                for info in &registered {
                     if !filter.takes(&connection.door, info.id)
                         || connection.notes.has_ended(info.id)
                     {
@@ -207,7 +208,10 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
                 let known = flaws.borrow_and_update().clone();
                 // Of what is not remembered any more nothing comes again.
                 complained.retain(|id| known.iter().any(|it| it.0 == *id));
-                for (id, flaw) in known {
+                // One that was closed is unknown to who did not hear of it before.
+                let is_known =
+                    |id| listening.contains_key(&id) || registered.iter().any(|info| info.id == id);
+                for (id, flaw) in known.into_iter().filter(|it| is_known(it.0)) {
                     if filter.takes(&connection.door, id) && complained.insert(id) {
                         tasks.spawn(complain(Arc::clone(connection), id, flaw));
                     }
@@ -260,7 +264,25 @@ struct Came {
     sequence: u64,
     place: u64,
     text: String,
+    /// Where in the text begins what is to be told: before it is what came right before that, if nobody saw it.
+    from: usize,
     dropped: bool,
+}
+
+impl Came {
+    /// What came since a place, for who has seen what was before, or has not.
+    fn take(scene: Scene<'_>, since: u64, has_seen: bool) -> Came {
+        let sequence = scene.sequence;
+        let Some(transcript) = scene.transcript else {
+            return Came { sequence, place: since, text: String::new(), from: 0, dropped: false };
+        };
+        let (text, dropped) = transcript.since(since);
+        let (text, from) = match has_seen && !dropped {
+            true => (text, 0),
+            false => transcript.since_in_context(since),
+        };
+        Came { sequence, place: transcript.end(), text: text.to_owned(), from, dropped }
+    }
 }
 
 /// Tells a connection what happens in one session.
@@ -271,7 +293,7 @@ async fn listen(connection: Arc<Connection>, id: SessionId) {
     }
     let Ok(mut changes) = door.engine.changes(id) else { return };
     let session = name(id);
-    let mut stream = Stream::new(Redaction::standard().clone());
+    let (mut stream, mut has_seen) = (Stream::new(Redaction::standard().clone()), false);
     loop {
         let ended = changes.has_changed().is_err();
         changes.borrow_and_update();
@@ -281,11 +303,7 @@ async fn listen(connection: Arc<Connection>, id: SessionId) {
         }
         let turn = connection.turn_to_tell().await;
         let since = lock(&connection.notes.places).get(&id).copied().unwrap_or(0);
-        let came = door.engine.scene(id, move |scene| {
-            let end = scene.transcript.map_or(since, Transcript::end);
-            let (text, dropped) = scene.transcript.map_or(("", false), |it| it.since(since));
-            Came { sequence: scene.sequence, place: end, text: text.to_owned(), dropped }
-        });
+        let came = door.engine.scene(id, move |scene| Came::take(scene, since, has_seen));
         let came = match came.await {
             Ok(came) => came,
             // It was closed, and nothing of it can be looked at any more.
@@ -295,7 +313,18 @@ async fn listen(connection: Arc<Connection>, id: SessionId) {
         if connection.notes.tells(id, came.sequence, false) {
             connection.note(EVENTS[0], &json!({"session": session, "sequence": came.sequence}));
         }
-        let mut text = stream.push(&came.text);
+        if came.dropped {
+            // What comes now does not go on where that ended.
+            output(&connection, &session, came.sequence, stream.flush(), false);
+        }
+        let (before, text) = came.text.split_at(came.from);
+        if came.dropped || !has_seen {
+            stream = Stream::new(Redaction::standard().clone());
+            // Nobody is told of it; also not of what may be the beginning of a secret.
+            let _before = (stream.push(before), stream.flush());
+        }
+        has_seen = true;
+        let mut text = stream.push(text);
         if ended {
             text.push_str(&stream.flush());
         }

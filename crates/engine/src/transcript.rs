@@ -90,6 +90,14 @@ impl Transcript {
         (self.tail(chars), missing > kept)
     }
 
+    /// The same with what came before it, as [`tail_in_context`](Transcript::tail_in_context) has it.
+    #[must_use]
+    pub fn since_in_context(&self, place: u64) -> (&str, usize) {
+        let from = self.text.len() - self.since(place).0.len();
+        let start = context_of(&self.text, from);
+        (&self.text[start..], from - start)
+    }
+
     /// Takes what was printed.
     pub fn feed(&mut self, bytes: &[u8]) {
         if self.cut.is_empty() {

@@ -55,6 +55,11 @@ fn happened(method: &str, params: &Value) -> Option<String> {
             let code = code.map(|code| format!(" with {code}")).unwrap_or_default();
             Some(format!("[{session}] exited{code}"))
         }
+        "session.raw_transcript_error" => {
+            let (error, written) = (&params["error"], params["written"].as_u64().unwrap_or(0));
+            let error = plain(error.as_str().unwrap_or_default());
+            Some(format!("[{session}] its raw transcript is whole up to byte {written}: {error}"))
+        }
         other => Some(format!("[{session}] {}", plain(other))),
     }
 }
@@ -85,5 +90,10 @@ mod tests {
         let long = json!({"session": "s1", "output": "x".repeat(1000)});
         assert!(line("session.output", long).unwrap().chars().count() < 200);
         assert_eq!(line("session.exited", json!({"session": "s2"})).unwrap(), "[s2] exited");
+        let full = json!({"session": "s2", "error": "no space", "written": 6, "stopped": true});
+        assert_eq!(
+            line("session.raw_transcript_error", full).unwrap(),
+            "[s2] its raw transcript is whole up to byte 6: no space"
+        );
     }
 }

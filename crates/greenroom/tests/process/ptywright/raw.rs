@@ -318,4 +318,11 @@ fn who_listens_and_who_ends_a_session_hear_that_the_disk_was_full() {
     let exited = rpc.note("its end", |note| note["method"] == "session.exited");
     assert_eq!(exited["params"]["raw_transcript_error"], flaw["error"]);
     assert_eq!(fs::read(&path).unwrap(), b"first\n");
+
+    // Who comes after it was closed hears nothing of it.
+    let mut late = home.ptywright(Framing::Lines);
+    late.call("server.set_notifications", &json!({"enabled": true}));
+    record(&mut late, "echo other", &home.path().join("other"), false);
+    let note = late.note("of another", |note| note["method"] != "session.changed");
+    assert_ne!(note["params"]["session"], session, "{note}");
 }

@@ -65,6 +65,37 @@ fn a_token_that_is_printed_fast_is_in_no_notification_wherever_it_is_cut() {
 }
 
 #[test]
+fn the_rest_of_a_secret_whose_beginning_was_not_kept_is_in_no_notification() {
+    let home = home();
+    let _daemon = home.start();
+    let mut rpc = home.ptywright(Framing::Lines);
+    let nothing = json!({"enabled": true, "sessions": ["s99"]});
+    rpc.call("server.set_notifications", &nothing);
+    let script = format!("printf 'token={} over'; read line", "a1b2c3d4".repeat(9));
+    let shell = json!({"program": "sh", "args": ["-c", script], "transcript_max_chars": 30});
+    let session = rpc.call("session.create", &shell)["session"].as_str().unwrap().to_owned();
+    wait_for(&mut rpc, &session, "over");
+    rpc.call("server.set_notifications", &json!({"enabled": true}));
+    let note = rpc.note("the rest", |note| note["method"] == "session.output");
+    assert_eq!(note["params"]["dropped"], true, "{note}");
+    assert_eq!(note["params"]["output"], " over");
+}
+
+#[test]
+fn the_rest_of_a_secret_that_a_client_comes_in_the_middle_of_is_in_no_notification() {
+    let home = home();
+    let _daemon = home.start();
+    let mut rpc = home.ptywright(Framing::Lines);
+    let script =
+        "stty -echo; printf 'token=a1b2c3d4'; read line; echo e5f6a7b8; echo over; read line";
+    let session = create(&mut rpc, script);
+    wait_for(&mut rpc, &session, "token");
+    rpc.call("server.set_notifications", &json!({"enabled": true}));
+    type_in(&mut rpc, &session, "\n");
+    assert_eq!(told_until(&mut rpc, &session, "over\r\n"), "\r\nover\r\n");
+}
+
+#[test]
 fn a_password_that_is_typed_without_echo_is_in_no_file() {
     let home = home();
     let _daemon = home.start();
