@@ -256,28 +256,28 @@ fn take(
         Err((Some(id), error)) => return connection.respond(&id, Err(error)),
         Err((None, _)) => return,
     };
+    if let Some(wait_id) = methods::cancels(&request) {
+        request.params.cancelled = connection.door.cancels.cancel(&wait_id);
+    }
     let order = methods::order(&request);
     let before = connection.line_up(&order, &request.params.typing);
     let (answered, waiting) = watch::channel(());
-    let mut script = Vec::new();
+    let (mut script, mut unnamed) = (Vec::new(), None);
     if let Order::On { on, waits, .. } = &order {
         let key = connection.key(on);
         let same = together.iter().filter(|wait| wait.on == key && wait.is_pending());
         script.extend(same.map(|wait| (wait.at, wait.answered.clone())));
         if let Some(wait_id) = waits {
-            // Now, so that a cancel that comes right behind it finds it.
             let target = match request.method.starts_with("adapter.") {
                 true => Target::Adapter(on.clone()),
-                false => Target::Session(on.clone()),
+                false => Target::Session(key.clone()),
             };
-            match connection.door.cancels.name(wait_id.clone(), target) {
+            // Now, so that a cancel that comes right behind it finds it.
+            match connection.door.cancels.name(wait_id.clone(), target.clone()) {
                 Ok(named) => request.params.named = named,
-                Err(error) => {
-                    if let Some(id) = request.params.asked.answer() {
-                        connection.respond(id, Err(error));
-                    }
-                    return;
-                }
+                // In a script, who has the name may be done when it is this one's turn.
+                Err(_) if !script.is_empty() => unnamed = Some((wait_id.clone(), target)),
+                Err(error) => return connection.refuse(&request, error),
             }
             together.push(Waiting { on: key, at: Instant::now(), answered: waiting });
         }
@@ -292,6 +292,12 @@ fn take(
             };
             if is_script {
                 let _closed = answered.changed().await;
+            }
+        }
+        if let Some((wait_id, target)) = unnamed {
+            match connection.door.cancels.name(wait_id, target) {
+                Ok(named) => request.params.named = named,
+                Err(error) => return connection.refuse(&request, error),
             }
         }
         if matches!(order, Order::On { waits: Some(_), .. }) {
@@ -338,6 +344,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Connection {
+    /// Answers a request that cannot run.
+    fn refuse(&self, request: &Request, error: RpcError) {
+        if let Some(id) = request.params.asked.answer() {
+            self.respond(id, Err(error));
+        }
+    }
+
     /// Sends an answer.
     fn respond(&self, id: &Value, result: Result<Answer, RpcError>) {
         match result {
@@ -346,17 +359,17 @@ impl Connection {
         }
     }
 
-    /// Answers a request in the very turn in which its answer came to be, if there is room for that; gives
-    /// the answer back if not.
-    pub(crate) fn respond_now(&self, asked: &Asked, answer: Answer) -> Option<Answer> {
-        if !self.out.has_room() {
-            return Some(answer);
-        }
+    /// Whether there is room for an answer in the very turn in which it came to be.
+    pub(crate) fn takes_answer(&self) -> bool {
+        self.out.has_room()
+    }
+
+    /// Answers a request in that turn. To be called where there is room for it.
+    pub(crate) fn respond_now(&self, asked: &Asked, answer: Answer) {
         if let Some(id) = asked.answer() {
             self.send(id, answer);
             greenroom_door::give_way();
         }
-        None
     }
 
     /// How this client wants messages framed.

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::error::RpcError;
 use crate::typing::Typing;
-use crate::waits::Named;
+use crate::waits::{Cancelled, Named};
 
 /// A request or a notification.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub(crate) struct Params {
     value: Value,
     /// By what name it can be cancelled, if it is a wait.
     pub(crate) named: Named,
+    /// What it cancelled when it came, if it cancels a wait.
+    pub(crate) cancelled: Option<Cancelled>,
     pub(crate) asked: Asked,
     /// How far it has come with what it types.
     pub(crate) typing: Typing,
@@ -72,7 +74,8 @@ impl Request {
         };
         let asked = Asked { id, ..Asked::default() };
         let value = members.params.unwrap_or_default();
-        let params = Params { value, named: Named::default(), asked, typing: Typing::default() };
+        let (named, cancelled, typing) = Default::default();
+        let params = Params { value, named, cancelled, asked, typing };
         Ok(Request { method, params })
     }
 }

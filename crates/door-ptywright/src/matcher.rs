@@ -6,11 +6,12 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use greenroom_engine::{Area, Matcher, Outcome, Pattern, PatternError};
-use greenroom_plugin::{Permission, PluginError, Registry, Sight};
+use greenroom_plugin::{Kind, Permission, PluginError, Registry, Sight};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
@@ -231,6 +232,8 @@ pub(crate) struct Held<'a> {
     pub(crate) turn_until: Option<Instant>,
     /// Why a plugin will never say anything again.
     pub(crate) disabled: Mutex<Option<PluginError>>,
+    /// Whether one said something that time alone may change.
+    pub(crate) may_hold_later: AtomicBool,
 }
 
 /// The future of a look at a tree: a tree has trees inside.
@@ -288,6 +291,9 @@ async fn asked(predicate: &Predicate, held: &Held<'_>) -> Option<Value> {
         let _late = timeout_at(until, held.plugins.turn(plugin)).await;
     }
     let answer = held.plugins.predicate(plugin, predicate, held.sight, params.clone()).await;
+    // One that fails does so again; one that is not there may come.
+    let is_open = answer.as_ref().map_or_else(|it| it.kind() == Kind::Unknown, |_| true);
+    held.may_hold_later.fetch_or(is_open, Ordering::Relaxed);
     let outcome = match answer {
         Ok(outcome) => outcome?,
         Err(error) => {

@@ -16,6 +16,8 @@ use crate::connection::Connection;
 use crate::envelope::Request;
 use crate::error::RpcError;
 
+pub(crate) use self::wait::cancels;
+
 /// When a request runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Order {

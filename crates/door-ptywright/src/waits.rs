@@ -1,6 +1,7 @@
 //! Waiting: by the engine where it can, beside it where Lua has a say; and cancelling.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -19,6 +20,12 @@ use crate::matcher::{Held, TRANSCRIPT_TAIL, Tree, holds};
 /// The longest name of a wait.
 const MAX_WAIT_ID: usize = 256;
 
+/// How soon a predicate is asked again at least: what is less than that nobody notices.
+const ASK_SOON: Duration = Duration::from_millis(10);
+
+/// How late it is asked again at most: hundreds of waits on what is still for hours cost next to nothing.
+const ASK_LATE: Duration = Duration::from_secs(1);
+
 /// How many named waits there may be.
 const MAX_WAITS: usize = 4096;
 
@@ -30,6 +37,20 @@ pub(crate) struct Cancels(Arc<Mutex<BTreeMap<String, Cancel>>>);
 struct Cancel {
     on: Target,
     cancelled: Arc<Notify>,
+}
+
+/// That a wait is cancelled: it is told so when this is dropped, behind whoever cancels it.
+#[derive(Debug)]
+pub(crate) struct Cancelled {
+    /// What it waits on.
+    pub(crate) on: Target,
+    wait: Arc<Notify>,
+}
+
+impl Drop for Cancelled {
+    fn drop(&mut self) {
+        self.wait.notify_one();
+    }
 }
 
 /// What is waited on.
@@ -76,11 +97,10 @@ impl Cancels {
         Ok(Named { name })
     }
 
-    /// Cancels a wait; says on what.
-    pub(crate) fn cancel(&self, id: &str) -> Option<Target> {
-        let cancel = self.all().remove(id)?;
-        cancel.cancelled.notify_one();
-        Some(cancel.on)
+    /// Cancels a wait, from now on.
+    pub(crate) fn cancel(&self, id: &str) -> Option<Cancelled> {
+        let Cancel { on, cancelled } = self.all().remove(id)?;
+        Some(Cancelled { on, wait: cancelled })
     }
 }
 
@@ -95,9 +115,16 @@ impl Named {
         self.name.clone()
     }
 
-    /// Ends when the wait is cancelled.
-    pub(crate) async fn cancelled(&self) {
-        self.name.cancelled.notified().await;
+    /// What becomes of a wait that may be cancelled. Who was told that it is gets no other answer.
+    pub(crate) async fn unless_cancelled<T>(
+        &self,
+        waiting: impl Future<Output = Result<T, RpcError>>,
+    ) -> Result<T, RpcError> {
+        tokio::select! {
+            biased;
+            () = self.name.cancelled.notified() => Err(RpcError::cancelled()),
+            result = waiting => if self.name.free() { result } else { Err(RpcError::cancelled()) },
+        }
     }
 }
 
@@ -113,14 +140,17 @@ impl Name {
         self.id.as_deref()
     }
 
-    /// The wait came to its end: another may have its name.
-    pub(crate) fn free(&self) {
-        let Some(id) = self.id() else { return };
+    /// The wait came to its end: another may have its name. False if it had the name no more: it was cancelled.
+    pub(crate) fn free(&self) -> bool {
+        let Some(id) = self.id() else { return true };
         let mut all = self.cancels.all();
         // Somebody may have the name by now, if this was cancelled.
-        if all.get(id).is_some_and(|cancel| Arc::ptr_eq(&cancel.cancelled, &self.cancelled)) {
+        let is_ours = |cancel: &Cancel| Arc::ptr_eq(&cancel.cancelled, &self.cancelled);
+        let frees = all.get(id).is_some_and(is_ours);
+        if frees {
             all.remove(id);
         }
+        frees
     }
 }
 
@@ -237,6 +267,7 @@ impl Door {
                 stable: if sight.process_exited { Duration::MAX } else { stable },
                 turn_until,
                 disabled,
+                may_hold_later: AtomicBool::new(false),
             };
             if let Some(matched) = holds(tree, &held).await {
                 return Ok(matched);
@@ -257,7 +288,9 @@ impl Door {
             let stable_since = Instant::now() - stable;
             let times =
                 tree.stable_ms().into_iter().map(|ms| stable_since + Duration::from_millis(ms));
-            let due = times.filter(|&at| at > Instant::now()).chain([until]).min().unwrap_or(until);
+            let times = times.filter(|&at| at > Instant::now());
+            let ask = held.may_hold_later.into_inner().then(|| Instant::now() + ask_again(stable));
+            let due = times.chain(ask).chain([until]).min().unwrap_or(until);
             tokio::select! {
                 changed = changes.changed() => if changed.is_err() && sight.process_exited {
                     // Nothing will change any more, but stability is still to come.
@@ -267,6 +300,12 @@ impl Door {
             }
         }
     }
+}
+
+/// When to ask a predicate again where nothing happens: it may go by how long that has been so. It is asked about a
+/// hundred times in half a minute, and late by a tenth of the time it waits for.
+fn ask_again(stable: Duration) -> Duration {
+    (stable / 10).clamp(ASK_SOON, ASK_LATE)
 }
 
 #[cfg(test)]
@@ -284,7 +323,7 @@ mod tests {
     fn a_name_is_taken_once_and_free_again() {
         let cancels = Cancels::default();
         let name = |on: &str| cancels.name(Some("w".into()), Target::Adapter(on.into()));
-        let cancel = || cancels.cancel("w");
+        let cancel = || cancels.cancel("w").map(|it| it.on.clone());
         let on = |adapter: &str| Some(Target::Adapter(adapter.into()));
         let named = name("e1").unwrap();
         assert_eq!(name("e2").unwrap_err().code, -32602);

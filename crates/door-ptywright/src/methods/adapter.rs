@@ -342,12 +342,9 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
     let policy = params.read::<Wish>()?.policy()?;
     let waiting: Waiting = params.read()?;
     let until = waiting.until();
-    tokio::select! {
-        answer = waiting.wait(it, &live, (params, policy), until) => {
-            Ok(answer.map_err(|error| live.hides(error))?.into())
-        }
-        () = params.named.cancelled() => Err(RpcError::cancelled()),
-    }
+    let waiting = waiting.wait(it, &live, (params, policy), until);
+    let answer = params.named.unless_cancelled(waiting).await;
+    Ok(answer.map_err(|error| live.hides(error))?.into())
 }
 
 #[derive(Deserialize)]
@@ -384,11 +381,9 @@ pub(super) async fn turn(it: &Arc<Connection>, params: &Params) -> Result<Answer
         }
         waiting.wait(it, &live, (params, policy), until).await
     };
-    tokio::select! {
-        answer = turn => Ok(answer.map_err(|error| live.hides(error))?.into()),
-        // Also while it waits for the adapter to be free.
-        () = params.named.cancelled() => Err(RpcError::cancelled()),
-    }
+    // Also while it waits for the adapter to be free.
+    let answer = params.named.unless_cancelled(turn).await;
+    Ok(answer.map_err(|error| live.hides(error))?.into())
 }
 
 pub(super) async fn snapshot(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {

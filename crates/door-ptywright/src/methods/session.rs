@@ -246,22 +246,22 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
         let ended = scene.end.is_some();
         let answer = told.answer(matched, name.id(), scene);
         let Some(it) = connection.upgrade() else { return Some(answer) };
-        if ended && it.door.recordings.has(id) {
+        if !it.takes_answer() || (ended && it.door.recordings.has(id)) {
             return Some(answer);
         }
-        name.free();
-        it.respond_now(&asked, answer)
+        // Who cancelled it was told so.
+        if name.free() {
+            it.respond_now(&asked, answer);
+        }
+        None
     });
     let whole = async {
         let waited = waiting.await;
         // Whoever hears of the end, by a match or in vain, may read the file.
         door.recordings.whole(&door.engine, id).await;
-        waited
+        waited.map_err(|error| error.hiding(policy.as_ref()))
     };
-    let left = tokio::select! {
-        waited = whole => waited.map_err(|error| error.hiding(policy.as_ref()))?,
-        () = params.named.cancelled() => return Err(RpcError::cancelled()),
-    };
+    let left = params.named.unless_cancelled(whole).await?;
     Ok(left.unwrap_or_else(|| Value::Null.into()))
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::answer::Answer;
 use crate::connection::Connection;
-use crate::envelope::Params;
+use crate::envelope::{Params, Request};
 use crate::error::RpcError;
 use crate::waits::Target;
 
@@ -16,10 +16,16 @@ struct Cancel {
     wait_id: String,
 }
 
+/// The wait that a request cancels, if it does: one that came before it, so it is looked for at once.
+pub(crate) fn cancels(request: &Request) -> Option<String> {
+    let cancels = matches!(request.method.as_str(), "adapter.cancel_wait" | "session.cancel_wait");
+    cancels.then(|| request.params.read::<Cancel>().ok()).flatten().map(|it| it.wait_id)
+}
+
 /// `adapter.cancel_wait`, and `session.cancel_wait` beyond the contract: the same, by either name.
-pub(super) async fn cancel(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
+pub(super) async fn cancel(_: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let Cancel { wait_id } = params.read()?;
-    Ok(match it.door.cancels.cancel(&wait_id) {
+    Ok(match params.cancelled.as_ref().map(|it| &it.on) {
         Some(Target::Adapter(adapter)) => {
             json!({ "cancelled": true, "adapter": adapter, "wait_id": wait_id })
         }

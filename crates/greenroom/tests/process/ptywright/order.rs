@@ -112,6 +112,66 @@ fn a_wait_is_cancelled_on_its_own_connection_and_on_another() {
 }
 
 #[test]
+fn a_wait_that_was_said_to_be_cancelled_is_told_nothing_else() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    create(&mut rpc, "exec cat");
+    let mut named = wait("s1", "never");
+    named["wait_id"] = "w".into();
+    named["timeout_ms"] = 2.into();
+    for round in 0..count(300, 5_000) {
+        let waits = rpc.begin("session.wait", &named);
+        // It comes before, at and behind the end of its time.
+        for _ in 0..round % 16 {
+            rpc.call("session.list", &json!({}));
+        }
+        let cancelled = rpc.call("session.cancel_wait", &json!({"wait_id": "w"}));
+        let code = if cancelled["cancelled"] == true { -32005 } else { -32001 };
+        let error = rpc.answer(&waits).unwrap().unwrap_err();
+        assert_eq!(error["code"], code, "round {round}: {cancelled}");
+    }
+}
+
+#[test]
+fn a_cancel_does_not_find_a_wait_that_comes_behind_it() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    create(&mut rpc, "echo here; exec cat");
+    let mut named = wait("s1", "here");
+    named["wait_id"] = "w".into();
+    for round in 0..20 {
+        let [cancel, waits] = ["session.cancel_wait", "session.wait"].map(|method| {
+            let params = if method == "session.wait" { &named } else { &json!({"wait_id": "w"}) };
+            json!({"jsonrpc": "2.0", "id": format!("{method} {round}"), "method": method,
+                "params": params})
+        });
+        // Both come in one piece.
+        rpc.send(format!("{cancel}\n{waits}").as_bytes()).unwrap();
+        let answers = all(&mut rpc, &[cancel["id"].clone(), waits["id"].clone()]);
+        assert_eq!(answers[0].as_ref().unwrap(), &json!({"cancelled": false}));
+        assert_eq!(answers[1].as_ref().unwrap()["matched"], true);
+    }
+}
+
+#[test]
+fn a_script_may_use_a_name_of_a_wait_again() {
+    let home = home();
+    let (mut server, mut rpc) = private(&home);
+    let mut ids = vec![rpc.begin("session.create", &shell("stty -echo; exec cat"))];
+    for word in ["one", "two", "three"] {
+        ids.push(rpc.begin("session.input", &typed("s1", &format!("{word}\n"))));
+        let mut named = wait("s1", word);
+        named["wait_id"] = "w".into();
+        ids.push(rpc.begin("session.wait", &named));
+    }
+    rpc.finish();
+    for answer in all(&mut rpc, &ids) {
+        answer.unwrap();
+    }
+    assert!(server.wait_for_end().success());
+}
+
+#[test]
 fn a_cancel_sent_right_behind_its_wait_finds_it() {
     let home = home();
     let (_server, mut rpc) = private(&home);

@@ -121,16 +121,32 @@ fn a_predicate_that_never_ends_does_not_hold_and_the_wait_times_out() {
 }
 
 #[test]
-fn a_predicate_is_asked_once_more_when_the_time_is_over() {
+fn a_predicate_that_goes_by_the_time_is_asked_while_nothing_happens() {
     let home = home();
     let (_server, mut rpc) = serve(&home);
     let quiet = create(&mut rpc, "echo here; exec sleep 1000");
     wait_for(&mut rpc, &quiet, "here");
     // Nothing that is printed makes it hold: only the time does.
     let lua = json!({"type": "lua", "value": {"plugin": "harm", "predicate": "settled"}});
-    let waited =
-        rpc.call("session.wait", &json!({"session": quiet, "matcher": lua, "timeout_ms": 1000}));
-    assert_eq!(waited["matched"], true);
+    // For longer than anybody has the patience for.
+    let wait = json!({"session": quiet, "matcher": lua, "timeout_ms": 86_400_000});
+    assert_eq!(rpc.call("session.wait", &wait)["matched"], true);
+}
+
+#[test]
+fn a_wait_for_a_plugin_that_is_not_there_yet_notices_when_it_is_loaded() {
+    let home = home();
+    fs::write(home.path().join("harm.toml"), MANIFEST).unwrap();
+    fs::write(home.path().join("harm.lua"), SOURCE).unwrap();
+    let (_server, mut rpc) =
+        Serving::start(&home, Framing::Lines, &["--allow-plugin-load".to_owned()]);
+    let quiet = create(&mut rpc, "echo here; exec sleep 1000");
+    wait_for(&mut rpc, &quiet, "here");
+    let lua = json!({"type": "lua", "value": {"plugin": "harm", "predicate": "settled"}});
+    let wait = json!({"session": quiet, "matcher": lua, "timeout_ms": 86_400_000});
+    let waits = rpc.begin("session.wait", &wait);
+    rpc.call("plugin.load", &json!({"manifest_path": home.path().join("harm.toml")}));
+    assert_eq!(rpc.answer(&waits).unwrap().unwrap()["matched"], true);
 }
 
 #[test]
