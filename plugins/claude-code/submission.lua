@@ -146,7 +146,7 @@ end
 -- A prompt is about to be typed. While the conversation stays like this its turn has not begun.
 function submission.begins(prompt)
   seen.prompt, seen.aside, seen.typed, seen.ended = text.squeeze(prompt), nil, false, nil
-  seen.of_its_own = text.starts(text.trim(prompt), "/")
+  seen.of_its_own = prompt:find("^%s*/") ~= nil
   seen.asides = {}
   seen.submitted, seen.before = seen.conversation, seen.conversation
   seen.leaves = seen.composer == "absent"
@@ -158,7 +158,7 @@ local MOST_ASIDES = 20
 -- Something is about to be said into a turn that works. Where none does, it begins one.
 function submission.adds(words, begins)
   seen.asides = not begins and seen.asides or {}
-  if not begins and text.trim(words) ~= "" then
+  if not begins and words:find("%S") then
     table.insert(seen.asides, 1, text.squeeze(words))
     seen.asides[MOST_ASIDES + 1] = nil
   end

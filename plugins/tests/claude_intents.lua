@@ -19,6 +19,17 @@ return function(check, host, here)
     return exports.classify(input)
   end
 
+  do
+    -- A call has 20 ms of the processor for a prompt of any length; looking at each byte with a pattern takes many times that.
+    local exports, long = seeing("ready"), ("a word\n"):rep(200000)
+    local begun = os.clock()
+    check("a long prompt", exports.send_prompt({ prompt = long }).actions[2].value == long, "is another one")
+    check("a long prompt takes no time", os.clock() - begun < 0.1, os.clock() - begun)
+    local ringing = exports.send_prompt({ prompt = long .. "\7\r\nx" }).actions
+    check("a long prompt with a bell", ringing[#ringing - 1].value == long .. "\nx", "rings")
+    check("what is at its end", exports.send_prompt({ prompt = long .. "@a" }).actions[2].value == long .. "@a ", "takes a file")
+  end
+
   local function keys(plan)
     local out = {}
     for i, action in ipairs(plan.actions) do
