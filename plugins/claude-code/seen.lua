@@ -4,7 +4,8 @@
 --                        unsure (what is open may be something else), confirms (it takes Enter), inserts (a mode of vi),
 --                        composer, composer_text, composer_rows, conversation
 --   of dialogs           dialog (for the intents that answer it), answered (the one an intent answered, with its screen),
---                        trusted_ms (when that was the one of a folder)
+--                        trusted_ms (when that was the one of a folder), opening (the last intent was for one that came
+--                        before the first composer)
 --   of the last prompt   prompt (without blanks), before (the conversation it was sent into), submitted (the same, until
 --                        the turn has begun), leaves (that conversation is not to be seen yet), of_its_own (a command of
 --                        Claude Code's own), ended (the conversation in which its turn was over),

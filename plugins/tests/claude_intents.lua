@@ -160,6 +160,32 @@ return function(check, host, here)
   refuses("trust of no dialog", function() idle.approve_trust({}) end, "no_dialog: no trust dialog")
   refuses("no trust of another dialog", function() asked.deny_trust({}) end, "no_dialog: no trust dialog")
 
+  -- Options whose labels are numbers.
+  local counts = host.load(folder)
+  counts.classify(host.input((host.read(folder .. "/fixtures/question.txt"):gsub("SQLite", "10", 1):gsub("Postgres", "1", 1))))
+  sends("a label that is a number", counts.choose_option({ option = "10" }), "text:1")
+  refuses("a number that is the label of another", function() counts.choose_option({ option = "1" }) end, "option 2 is `1`, and option 1 another one")
+  sends("a number", counts.choose_option({ index = 1 }), "text:1")
+
+  -- Behind a dialog of the start there is no turn to wait for.
+  local function ways(exports)
+    return #exports.wait_turn_matcher({}).value[1].value[1].value
+  end
+  local begins = host.load(folder)
+  local usual = ways(begins)
+  seen_at(begins, "trust", 1000)
+  begins.approve_trust({})
+  check("behind a dialog of the start", ways(begins) == usual + 2, "waits for a turn")
+  seen_at(begins, "bypass_warning", 2000)
+  begins.approve({})
+  check("behind the next one", ways(begins) == usual + 2, "waits for a turn")
+  seen_at(begins, "ready", 3000)
+  begins.slash_command({ command = "usage" })
+  check("behind a command", ways(begins) == usual, "does not wait")
+  seen_at(begins, "permission_bash", 9000)
+  begins.approve({})
+  check("behind a dialog of a turn", ways(begins) == usual, "does not wait")
+
   sends("cancel", idle.cancel({}), "key:escape", "cancelling")
   sends("force_cancel", seeing("running_tool").force_cancel({}), "key:escape key:escape", "cancelling")
   sends("force_cancel of nothing opens nothing", idle.force_cancel({}), "", "cancelling")
