@@ -12,7 +12,8 @@
 --                        asides (what was said into its turn, without blanks)
 --   of the composer      attached (paths that wait there for the next prompt), coming (the last of them, until it is
 --                        pasted), due (the same, until it is drawn), aside (text without blanks that goes into a turn
---                        that works), typed (by `key`), pasted (words that Enter is to follow, and what
---                        stood there before), since_ms (when it first took keys)
+--                        that works), typed (by `key`), pasted (words that Enter is to follow, what stood there
+--                        before, and as what they were drawn), entered (the same of the plan before, until its Enter
+--                        was come to), since_ms (when it first took keys)
 
 return { composer = "absent", composer_text = "", asides = {} }

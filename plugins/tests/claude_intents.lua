@@ -282,6 +282,34 @@ return function(check, host, here)
   check("an Enter behind it", pasting.enter_refused({ screen = streaming("and then?"), stable_ms = 80 }) == nil, "it is not pressed")
   check("a paste that is folded", pasting.enter_refused({ screen = streaming("[Pasted text #1 +3 lines]"), stable_ms = 80 }) == nil, "it is not pressed")
   check("a paste that nothing shows of", pasting.enter_refused({ screen = streaming(""), stable_ms = 700 }) == nil, "it is not pressed")
+
+  -- A paste waits for the Enter before it: what stands in the composer would be lost.
+  local function entered(words, what)
+    local entering = host.load(folder)
+    entering.classify(host.input(streaming(""), { clock_ms = 1000 }))
+    entering[what or "steer"]({ prompt = words, command = words })
+    check("a paste is shown", entering.enter_refused({ screen = streaming(words), stable_ms = 80 }) == nil, "it is not")
+    return entering
+  end
+  local function may_type(exports, words, clock_ms)
+    return exports.may_type({ screen = streaming(words), clock_ms = clock_ms, stable_ms = 500 })
+  end
+  for _, what in ipairs({ "steer", "slash_command" }) do
+    local entering = entered("/usage", what)
+    entering.classify(host.input(streaming("/usage"), { clock_ms = 2000 }))
+    entering.steer({ prompt = "more" })
+    check("a paste waits behind " .. what, may_type(entering, "/usage", 2100) == false, "it is typed")
+    check("until Enter was come to", may_type(entering, "Press up to edit queued messages", 2200) == true, "it waits")
+    entering = entered("/usage", what)
+    entering.steer({ prompt = "more" })
+    check("or for some seconds", may_type(entering, "/usage", 2100) == false and may_type(entering, "/usage", 5200) == true, "it waits")
+    -- What came back into the composer was sent before.
+    entering = entered("/usage", what)
+    entering.classify(host.input(streaming(""), { clock_ms = 2000 }))
+    entering.classify(host.input(streaming("/usage"), { clock_ms = 3000 }))
+    entering.steer({ prompt = "more" })
+    check("but not for what came back behind " .. what, may_type(entering, "/usage", 3100) == true, "it waits")
+  end
   -- Words that end Claude Code are no prompt, whatever blanks are around them.
   for _, prompt in ipairs({ "exit", "quit", ":q", ":q!", ":wq", ":wq!", " exit", "exit\n", "\u{a0}quit\u{3000}" }) do
     refuses("no prompt `" .. prompt .. "`", function() seeing("completed").send_prompt({ prompt = prompt }) end, "Claude Code would end")
