@@ -356,7 +356,7 @@ local function may_type(input)
     submission.forget()
     return "dialog_open: the state is `" .. state .. "`, nothing was typed; answer or leave it first"
   end
-  return view.composer ~= nil and submission.takes_keys(view, input)
+  return view.composer ~= nil and not submission.is_entering(view, input) and submission.takes_keys(view, input)
 end
 
 local function decide(answer, view, input)

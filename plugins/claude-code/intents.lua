@@ -163,16 +163,30 @@ local function labels(options)
   return #names > 0 and table.concat(names, ", ") or "none"
 end
 
+-- The option that a number means. As a text it may be the label of another one.
+local function numbered(wish, number, options)
+  -- Of a list that is not all to be seen nobody knows the end.
+  local most = #options > 0 and not (seen.dialog and seen.dialog.cut) and #options or 9
+  local is_one = number >= 1 and number <= most
+  for _, option in ipairs(options) do
+    if option.label == wish and option.index ~= number then
+      if is_one then
+        error(string.format("invalid_params: option %d is `%s`, and option %d another one; say which by `index`", option.index, wish, number), 0)
+      end
+      return option.index
+    end
+  end
+  if not is_one then
+    error(string.format("invalid_params: option %d is not in 1..%d", number, most), 0)
+  end
+  return number
+end
+
 -- A number, a number in words, or a label: first the same, then contained, both without case.
 local function pick(wish, options)
   local number = math.tointeger(tonumber(wish))
   if number then
-    -- Of a list that is not all to be seen nobody knows the end.
-    local most = #options > 0 and not (seen.dialog and seen.dialog.cut) and #options or 9
-    if number < 1 or number > most then
-      error(string.format("invalid_params: option %d is not in 1..%d", number, most), 0)
-    end
-    return number
+    return numbered(wish, number, options)
   end
   if type(wish) ~= "string" or wish == "" then
     error("invalid_params: `index` must be a whole number, or `option` a number or a label", 0)

@@ -12,6 +12,7 @@
 local classifier = require("classify")
 local catalog = require("catalog")
 local layout = require("layout")
+local seen = require("seen")
 local submission = require("submission")
 
 local exports = { classify = classifier.classify }
@@ -19,7 +20,10 @@ local exports = { classify = classifier.classify }
 for _, intents in ipairs({ require("intents"), require("prompts") }) do
   for name, intent in pairs(intents) do
     exports[name] = function(params)
-      return intent(params or {})
+      local opens = seen.dialog ~= nil and seen.since_ms == nil
+      local plan = intent(params or {})
+      seen.opening = opens
+      return plan
     end
   end
 end

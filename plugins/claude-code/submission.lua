@@ -22,6 +22,9 @@ local PASTED_MS = 600
 -- How long it may take until a path that was pasted is to be seen.
 local DUE_MS = 1000
 
+-- A busy program takes a while to come to an Enter. If it does not within this, the key was lost.
+local ENTERED_MS = 3000
+
 -- So many rows tell where a conversation ends; what is above may be drawn otherwise the next time.
 local TAIL_ROWS = 4
 
@@ -76,6 +79,7 @@ function submission.look(view, input)
     seen.composer_rows = TALL_ROWS
   end
   seen.conversation = view.composer and conversation_of(view) or nil
+  submission.sees_entered(view)
   seen.inserts = false
   for _, row in ipairs(view.footer) do
     seen.inserts = seen.inserts or row:find(VIM_MODE) ~= nil
@@ -127,26 +131,50 @@ end
 
 -- Something is about to be pasted, and Enter to be pressed behind it.
 function submission.pastes(words)
+  seen.entered = seen.pasted
   seen.pasted = { words = text.squeeze(words), before = text.squeeze(seen.composer_text) }
+end
+
+-- Whether what stood in the composer as Enter was pressed still does.
+local function stands(pasted, view)
+  return pasted ~= nil and pasted.shown ~= nil and view.composer ~= nil and text.squeeze(view.composer.shown) == pasted.shown
+end
+
+-- Once it has gone, what comes into the composer is something else, though it may be the same words.
+function submission.sees_entered(view)
+  if seen.pasted and not stands(seen.pasted, view) then
+    seen.pasted.shown = nil
+  end
+end
+
+-- Whether the Enter of the plan before has not been come to yet. A paste behind it would take the place of what it is to
+-- send.
+function submission.is_entering(view, input)
+  local entered = seen.entered
+  if not stands(entered, view) then
+    seen.entered = nil
+    return false
+  end
+  entered.since_ms = entered.since_ms or input.clock_ms
+  return entered.since_ms ~= nil and input.clock_ms - entered.since_ms < ENTERED_MS
 end
 
 -- Whether what was pasted is still to be seen. A dialog that is open and not drawn yet has swallowed it. Behind a quiet
 -- there is none, whatever the composer made of the paste.
 function submission.is_pasting(view, input)
-  if not seen.pasted or not view.composer or (input.stable_ms or PASTED_MS) >= PASTED_MS then
+  if not seen.pasted or not view.composer then
     return false
   end
   local held = text.squeeze(view.composer.shown)
-  if text.has(held, seen.pasted.words) then
-    return false
-  end
-  return view.composer.text == "" or held == seen.pasted.before
+  local is_shown = text.has(held, seen.pasted.words) or view.composer.text ~= "" and held ~= seen.pasted.before
+  seen.pasted.shown = is_shown and held or nil
+  return not is_shown and (input.stable_ms or PASTED_MS) < PASTED_MS
 end
 
 -- A prompt is about to be typed. While the conversation stays like this its turn has not begun.
 function submission.begins(prompt)
   seen.prompt, seen.aside, seen.typed, seen.ended = text.squeeze(prompt), nil, false, nil
-  seen.of_its_own = text.starts(text.trim(prompt), "/")
+  seen.of_its_own = prompt:find("^%s*/") ~= nil
   seen.asides = {}
   seen.submitted, seen.before = seen.conversation, seen.conversation
   seen.leaves = seen.composer == "absent"
@@ -158,7 +186,7 @@ local MOST_ASIDES = 20
 -- Something is about to be said into a turn that works. Where none does, it begins one.
 function submission.adds(words, begins)
   seen.asides = not begins and seen.asides or {}
-  if not begins and text.trim(words) ~= "" then
+  if not begins and words:find("%S") then
     table.insert(seen.asides, 1, text.squeeze(words))
     seen.asides[MOST_ASIDES + 1] = nil
   end
@@ -254,6 +282,7 @@ end
 
 -- See `submission_state` in main.lua.
 function submission.state(view, input, active)
+  submission.sees_entered(view)
   if input.process_exited then
     return "sent"
   end

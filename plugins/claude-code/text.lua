@@ -38,9 +38,27 @@ function text.rows(screen)
   return rows, corners
 end
 
--- Without blanks, which the terminal breaks lines at and Claude Code trims.
+-- No screen shows more of a text than this, in bytes: its beginning, or its end.
+local HEAD, TAIL = 4096, 32768
+
+local squeezed = {}
+
+-- Without blanks, which the terminal breaks lines at and Claude Code trims. Of a long text only what a screen may show of
+-- it: each byte costs time, of which a call has little.
 function text.squeeze(words)
-  return (words:gsub("%s+", ""):gsub(NBSP, ""))
+  if squeezed.from == words then
+    return squeezed.words
+  end
+  local part = #words > HEAD + TAIL and words:sub(1, HEAD) .. words:sub(-TAIL) or words
+  part = part:gsub("%s", "")
+  if text.has(part, NBSP) then
+    part = part:gsub(NBSP, "")
+  end
+  -- A prompt is asked for several times.
+  if #words > HEAD then
+    squeezed = { from = words, words = part }
+  end
+  return part
 end
 
 function text.starts(row, head)

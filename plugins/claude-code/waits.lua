@@ -4,6 +4,7 @@
 -- dialog at the bottom, not the same words in an answer above. The state that comes with the wait's
 -- answer says which of them it was. Each tree needs a quiet screen, because Claude Code draws in steps.
 
+local seen = require("seen")
 local matcher = ptywright.matcher
 
 local waits = {}
@@ -99,8 +100,13 @@ end
 
 -- The end of a turn, or something to decide, or a screen of Claude Code's own.
 function waits.wait_turn_matcher(params)
-  return at_rest(params, TURN_ENDED, DIALOG, DIALOG_FOOT, LOCAL_UI, TITLED, INDENTED, OVERLAY, EDITOR, BARE_TURN_ENDED,
-    LONE_COMPOSER, [[(?m)^ *Unable to connect to Anthropic services]])
+  local shown = { TURN_ENDED, DIALOG, DIALOG_FOOT, LOCAL_UI, TITLED, INDENTED, OVERLAY, EDITOR, BARE_TURN_ENDED,
+    LONE_COMPOSER, [[(?m)^ *Unable to connect to Anthropic services]] }
+  if seen.opening then
+    -- Behind a dialog of the start there is no turn, and the composer is all that comes.
+    shown[#shown + 1], shown[#shown + 2] = "(?m)^" .. COMPOSER, TALL_COMPOSER
+  end
+  return at_rest(params, table.unpack(shown))
 end
 
 -- After a cancel: the composer at rest, with or without the prompt that came back into it. An Escape that came behind the

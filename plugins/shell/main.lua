@@ -99,6 +99,11 @@ local function answer(input, state, confidence, evidence, metadata)
 end
 
 local function by_marks(input, marks, last, at)
+  -- A prompt whose line was typed before shows nothing of what runs now. Behind that of a further line no command has read one.
+  local is_behind = marks.is_silent and lines > 1 and marks.asked < lines
+  if is_behind and (marks.letter == "P" or (input.stable_ms or 0) < WAITS_MS) then
+    return answer(input, "running", 0.6, "not all lines of the command have been read")
+  end
   if marks.letter == "P" then
     -- How the command before ended says nothing of the one that is being written.
     return answer(input, "continuation", 0.95, "mark of a further line is the last mark")
@@ -149,6 +154,14 @@ function exports.classify(input)
   end
   if last == "" then
     return answer(input, "starting", 0.4, "nothing on the screen yet")
+  end
+  if marks.waits then
+    if not prompt_within(input, marks, last, at) then
+      -- Who signs its prompts has not printed the next one.
+      return answer(input, "running", 0.8, "no prompt mark since the command was typed", { command = marks.command })
+    end
+    -- The next command has another name.
+    seen.within = seen.within or input.cursor
   end
   if prompts.looks_like_prompt(last) and has_lines_left(input, at, last) then
     return answer(input, "running", 0.6, "not all lines of the command have been read")

@@ -18,7 +18,8 @@ local MUCH = 8192
 
 -- What is remembered. Each adapter has its own Lua, so this is never somebody else's. Places are as the host counts them.
 --
---   of who marks       signs (the shell itself marks, and says so: then nobody else's marks count), zsh_prompts (a zsh marks
+--   of who marks       signs (the shell itself marks, and says so: then nobody else's marks count), began (by the name of each
+--                      that signs, the place of its first prompt), zsh_prompts (a zsh marks
 --                      its prompts; one whose settings have no `PROMPT_EOL_MARK` marks commands alone, which then say
 --                      nothing), muted (since where it seems to mark commands alone: there was what looks like a prompt,
 --                      and no mark)
@@ -29,7 +30,7 @@ local MUCH = 8192
 --   of looks           within (where what looks like a prompt behind the mark of a command turned out to be one)
 --
 -- `main.lua` sets submitted, muted and within.
-local seen = { signs = false, zsh_prompts = false, before = {}, known = {}, turn = { believed = true } }
+local seen = { signs = false, began = {}, zsh_prompts = false, before = {}, known = {}, turn = { believed = true } }
 marks.seen = seen
 
 -- What was typed between the prompt and Enter. Edited lines are full of cursor movements, and then
@@ -88,9 +89,38 @@ local function begin_turn(found)
   end
 end
 
-local function read_end(reading, rest)
+-- How many characters stand behind a mark, which tells where it is while the transcript moves on.
+local function place_of(reading, start)
+  return reading.cursor - (utf8.len(reading.transcript, start) or 0)
+end
+
+-- By its name in its marks, a shell that signs is at a prompt. Remembers where it was for the first time.
+local function see_prompt(reading, start, name)
+  if name and not reading.names[name] then
+    reading.names[name] = true
+    seen.began[name] = seen.began[name] or place_of(reading, start)
+  end
+end
+
+-- Whether the mark of an end stands before the first prompt of its shell, and behind no command: then nothing has ended.
+local function is_begin(reading, start, name)
+  local last = reading.found.letter or #reading.transcript >= MUCH and seen.before.letter
+  if not name or reading.names[name] or last == "C" then
+    return false
+  end
+  local began = seen.began[name]
+  return not began or reading.cursor > 0 and place_of(reading, start) < began
+end
+
+local function read_end(reading, start, rest, name)
   local found, level = reading.found, reading.level
-  found.status = tonumber(rest:match("^;(%-?%d+)"))
+  local begins = is_begin(reading, start, name)
+  found.status = not begins and tonumber(rest:match("^;(%-?%d+)")) or nil
+  found.is_silent = begins or found.letter == "B" or found.is_silent
+  if found.letter ~= "C" and found.is_new and reading.awaits and not found.is_zsh then
+    -- Who marks prompts alone says only there that it ran, or that it led into another shell.
+    found.command, reading.awaits = seen.submitted, false
+  end
   -- A zsh says so before its first prompt, too, when nothing has ended.
   local depth = tonumber(rest:match(";aid=greenroom%-zsh(%d+)"))
   if depth and (level and depth > level or not level and not (seen.before.letter and #reading.transcript >= MUCH) or (found.command or ""):find("^exec ")) then
@@ -128,10 +158,10 @@ local function read_command(reading, start, rest, is_zsh_again)
 end
 
 -- The last mark of a transcript, the exit status and the command known by then; `at` is where `run` typed last.
-local function read_marks(transcript, at, believes, muted_at)
-  local found = {}
+local function read_marks(transcript, at, believes, muted_at, cursor)
+  local found = { asked = 0 }
   -- `awaits`: no mark was that of what `run` typed; `typing`: where a command is typed; `level`: how deep in others a zsh is.
-  local reading = { transcript = transcript, believes = believes, muted_at = muted_at, found = found, awaits = true }
+  local reading = { transcript = transcript, believes = believes, muted_at = muted_at, found = found, awaits = true, names = {}, cursor = cursor }
   for start, letter, rest, finish in transcript:gmatch("()\27%]133;(%u)([^\7\27]*)()") do
     local is_signed, is_zsh = rest:find(SIGNED) ~= nil, rest:find(";aid=greenroom-zsh", 1, true) ~= nil
     if counts(reading, letter, start, is_signed, is_zsh) then
@@ -139,10 +169,15 @@ local function read_marks(transcript, at, believes, muted_at)
         begin_turn(found)
       end
       local is_zsh_again = is_zsh and found.is_zsh
-      found.start, found.finish, found.is_zsh = start, finish, is_zsh
+      found.start, found.finish, found.is_zsh, found.is_signed = start, finish, is_zsh, is_signed
+      local name = not is_zsh and rest:match(";aid=(greenroom%-[^;]+)") or nil
+      if found.is_new and (letter == "B" or letter == "P") then
+        found.asked = found.asked + 1
+      end
       if letter == "D" then
-        read_end(reading, rest)
+        read_end(reading, start, rest, name)
       elseif letter == "B" then
+        see_prompt(reading, start, name)
         read_prompt(reading, finish)
       elseif letter == "C" then
         read_command(reading, start, rest, is_zsh_again)
@@ -230,7 +265,7 @@ end
 -- which the transcript does not hold the beginning leaves no marks in it; then a command runs.
 function marks.of(input)
   local transcript, at = input.transcript, see_turn(input)
-  local found = read_marks(transcript, at, seen.turn.believed, seen.muted and (byte_of(input, seen.muted) or 1))
+  local found = read_marks(transcript, at, seen.turn.believed, seen.muted and (byte_of(input, seen.muted) or 1), input.cursor or 0)
   if not seen.signs and not seen.turn.believed then
     seen.before = {}
   end
@@ -244,7 +279,7 @@ function marks.of(input)
     found = {}
   elseif found.letter ~= "C" and at and found.start < at then
     -- It is the mark of the prompt at which the command was typed, or an older one.
-    return {}, at
+    return { waits = found.is_signed and found.letter ~= "D" and found.is_silent, command = seen.submitted }, at
   elseif found.is_silent and found.letter:find("[AB]") and is_entered(transcript, found.letter, found.finish, #transcript) then
     -- Something was typed that is no command of ours, and who marks no commands does not say what became of it.
     return {}, at

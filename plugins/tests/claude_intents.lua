@@ -19,6 +19,17 @@ return function(check, host, here)
     return exports.classify(input)
   end
 
+  do
+    -- A call has 20 ms of the processor for a prompt of any length; looking at each byte with a pattern takes many times that.
+    local exports, long = seeing("ready"), ("a word\n"):rep(200000)
+    local begun = os.clock()
+    check("a long prompt", exports.send_prompt({ prompt = long }).actions[2].value == long, "is another one")
+    check("a long prompt takes no time", os.clock() - begun < 0.1, os.clock() - begun)
+    local ringing = exports.send_prompt({ prompt = long .. "\7\r\nx" }).actions
+    check("a long prompt with a bell", ringing[#ringing - 1].value == long .. "\nx", "rings")
+    check("what is at its end", exports.send_prompt({ prompt = long .. "@a" }).actions[2].value == long .. "@a ", "takes a file")
+  end
+
   local function keys(plan)
     local out = {}
     for i, action in ipairs(plan.actions) do
@@ -149,6 +160,32 @@ return function(check, host, here)
   refuses("trust of no dialog", function() idle.approve_trust({}) end, "no_dialog: no trust dialog")
   refuses("no trust of another dialog", function() asked.deny_trust({}) end, "no_dialog: no trust dialog")
 
+  -- Options whose labels are numbers.
+  local counts = host.load(folder)
+  counts.classify(host.input((host.read(folder .. "/fixtures/question.txt"):gsub("SQLite", "10", 1):gsub("Postgres", "1", 1))))
+  sends("a label that is a number", counts.choose_option({ option = "10" }), "text:1")
+  refuses("a number that is the label of another", function() counts.choose_option({ option = "1" }) end, "option 2 is `1`, and option 1 another one")
+  sends("a number", counts.choose_option({ index = 1 }), "text:1")
+
+  -- Behind a dialog of the start there is no turn to wait for.
+  local function ways(exports)
+    return #exports.wait_turn_matcher({}).value[1].value[1].value
+  end
+  local begins = host.load(folder)
+  local usual = ways(begins)
+  seen_at(begins, "trust", 1000)
+  begins.approve_trust({})
+  check("behind a dialog of the start", ways(begins) == usual + 2, "waits for a turn")
+  seen_at(begins, "bypass_warning", 2000)
+  begins.approve({})
+  check("behind the next one", ways(begins) == usual + 2, "waits for a turn")
+  seen_at(begins, "ready", 3000)
+  begins.slash_command({ command = "usage" })
+  check("behind a command", ways(begins) == usual, "does not wait")
+  seen_at(begins, "permission_bash", 9000)
+  begins.approve({})
+  check("behind a dialog of a turn", ways(begins) == usual, "does not wait")
+
   sends("cancel", idle.cancel({}), "key:escape", "cancelling")
   sends("force_cancel", seeing("running_tool").force_cancel({}), "key:escape key:escape", "cancelling")
   sends("force_cancel of nothing opens nothing", idle.force_cancel({}), "", "cancelling")
@@ -245,6 +282,34 @@ return function(check, host, here)
   check("an Enter behind it", pasting.enter_refused({ screen = streaming("and then?"), stable_ms = 80 }) == nil, "it is not pressed")
   check("a paste that is folded", pasting.enter_refused({ screen = streaming("[Pasted text #1 +3 lines]"), stable_ms = 80 }) == nil, "it is not pressed")
   check("a paste that nothing shows of", pasting.enter_refused({ screen = streaming(""), stable_ms = 700 }) == nil, "it is not pressed")
+
+  -- A paste waits for the Enter before it: what stands in the composer would be lost.
+  local function entered(words, what)
+    local entering = host.load(folder)
+    entering.classify(host.input(streaming(""), { clock_ms = 1000 }))
+    entering[what or "steer"]({ prompt = words, command = words })
+    check("a paste is shown", entering.enter_refused({ screen = streaming(words), stable_ms = 80 }) == nil, "it is not")
+    return entering
+  end
+  local function may_type(exports, words, clock_ms)
+    return exports.may_type({ screen = streaming(words), clock_ms = clock_ms, stable_ms = 500 })
+  end
+  for _, what in ipairs({ "steer", "slash_command" }) do
+    local entering = entered("/usage", what)
+    entering.classify(host.input(streaming("/usage"), { clock_ms = 2000 }))
+    entering.steer({ prompt = "more" })
+    check("a paste waits behind " .. what, may_type(entering, "/usage", 2100) == false, "it is typed")
+    check("until Enter was come to", may_type(entering, "Press up to edit queued messages", 2200) == true, "it waits")
+    entering = entered("/usage", what)
+    entering.steer({ prompt = "more" })
+    check("or for some seconds", may_type(entering, "/usage", 2100) == false and may_type(entering, "/usage", 5200) == true, "it waits")
+    -- What came back into the composer was sent before.
+    entering = entered("/usage", what)
+    entering.classify(host.input(streaming(""), { clock_ms = 2000 }))
+    entering.classify(host.input(streaming("/usage"), { clock_ms = 3000 }))
+    entering.steer({ prompt = "more" })
+    check("but not for what came back behind " .. what, may_type(entering, "/usage", 3100) == true, "it waits")
+  end
   -- Words that end Claude Code are no prompt, whatever blanks are around them.
   for _, prompt in ipairs({ "exit", "quit", ":q", ":q!", ":wq", ":wq!", " exit", "exit\n", "\u{a0}quit\u{3000}" }) do
     refuses("no prompt `" .. prompt .. "`", function() seeing("completed").send_prompt({ prompt = prompt }) end, "Claude Code would end")

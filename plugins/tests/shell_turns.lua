@@ -254,4 +254,76 @@ return function(check, host, here)
   it.prints("host% \27[?2004h")
   it.runs("false", "f\8false" .. typed .. "host% \27[?2004h")
   expect("a zsh that marks commands alone", "prompt", 0.6)
+
+  -- A shell whose PS1 and PS2 are all that marks, as a dash that was started with them.
+  local function asks(name, status)
+    local aid = ";aid=greenroom-" .. name
+    return mark("D", ";" .. status .. aid) .. mark("A", aid) .. "$ " .. mark("B", aid)
+  end
+  local more = mark("P", ";k=s;aid=greenroom-1") .. "> "
+  it = terminal(host, here)
+  it.place = nil
+  it.prints(asks(1, 0))
+  expect("a dash in which nothing ran", "prompt", 0.95)
+  it.runs("false")
+  it.prints("\r\n$ ")
+  expect("what prints a prompt in it", "running", 0.8, nil, "false")
+  it.prints("\r\n" .. asks(1, 1))
+  expect("what ran in it", "prompt", 0.95, 1, "false")
+  it.runs('echo "a')
+  it.prints(more)
+  expect("a further line in it", "continuation", 0.95)
+  it.runs('b"')
+  it.prints("a\r\nb\r\n" .. asks(1, 0))
+  expect("a command of two lines in it", "prompt", 0.95, 0, 'b"')
+  it.runs("for i in 1; do\nsleep 9\ndone", "for i in 1; do\r\nsleep 9\r\ndone\r\n" .. more .. more)
+  expect("what it was typed at once", "running", 0.6, nil, nil, 4000)
+  it.prints(asks(1, 0))
+  expect("what it has read at once", "prompt", 0.95, 0)
+  it.runs("sleep 1\nsleep 2", "sleep 1\r\nsleep 2\r\n" .. asks(1, 0))
+  expect("the second of what it was typed at once", "running", 0.6, nil, nil, 1000)
+  it.prints(asks(1, 0))
+  expect("both of what it was typed at once", "prompt", 0.95, 0)
+  it.runs("seq 9999")
+  it.prints(("12345\r\n"):rep(4000) .. asks(1, 3))
+  expect("what printed much in it", "prompt", 0.95, 3, "seq 9999")
+  it.runs("sh")
+  it.prints(asks(2, 0))
+  for _ = 1, 2 do
+    expect("a dash in it", "prompt", 0.95, nil, "sh")
+  end
+  it.runs("false")
+  it.prints(asks(2, 1))
+  expect("what ran in the inner one", "prompt", 0.95, 1, "false")
+  it.runs("exit 5")
+  it.prints(asks(1, 5))
+  expect("the inner one has ended", "prompt", 0.95, 5, "exit 5")
+  it.runs("csh")
+  it.prints("host% ")
+  expect("a shell without marks in it", "prompt", 0.6)
+  it.runs("sleep 1")
+  check("what runs in a shell without marks in it", it.sees().state == "running", it.sees().evidence)
+  it.prints("host% ")
+  expect("what ran in a shell without marks in it", "prompt", 0.6)
+  it.runs("exit")
+  it.prints(asks(1, 0))
+  expect("it has ended", "prompt", 0.95, 0, "exit")
+
+  -- A bash that has no mark at its first prompt, in another.
+  local function inner(letter, rest)
+    return mark(letter, (rest or "") .. ";aid=greenroom-9")
+  end
+  for _, printed in ipairs({ "x\r\n", ("12345\r\n"):rep(4000) }) do
+    it = terminal(host, here)
+    it.place = nil
+    it.prints(prompt)
+    it.runs("bash --norc")
+    it.prints(ours("C") .. "bash-5.2$ ")
+    expect("a bash without marks at its first prompt", "prompt", 0.7, nil, "bash --norc")
+    it.runs("false")
+    it.prints(inner("C") .. printed:sub(1, 100))
+    it.sees()
+    it.prints(printed .. inner("D", ";1") .. inner("A") .. "bash-5.2$ " .. inner("B"))
+    expect("what ran in it first", "prompt", 0.95, 1, "false")
+  end
 end

@@ -156,9 +156,9 @@ fn claude_code_is_driven_through_its_adapter() {
     claude.send("cancel", json!({}));
     claude.until("wait_cancel_settled_matcher", "waiting_for_user_input");
 
-    // A prompt of twenty thousand bytes and hundreds of lines is submitted once and whole.
+    // A prompt of two hundred thousand bytes and hundreds of lines is submitted once and whole.
     let long: Vec<String> =
-        (0..300).map(|line| format!("line {line} {}", "x".repeat(60))).collect();
+        (0..300).map(|line| format!("line {line} {}", "word ".repeat(130))).collect();
     let state = claude.turn(&long.join("\n"));
     assert_eq!(state["state"], "completed_turn", "{state}");
     let text = claude.call("adapter.snapshot", json!({"cells": false, "history_lines": 2000}));

@@ -117,6 +117,40 @@ fn a_shell_marks_its_prompts_whatever_its_settings_replace() {
     }
 }
 
+/// All that a dash takes from its environment is what it prints before a command.
+#[test]
+fn a_shell_that_marks_its_prompts_alone_tells_how_its_commands_ended() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    let aid = "aid=greenroom-$$";
+    let prompt = format!("\x1b]133;D;$?;{aid}\x07\x1b]133;A;{aid}\x07$ \x1b]133;B;{aid}\x07");
+    let further = format!("\x1b]133;P;k=s;{aid}\x07> ");
+    let env = json!({"HOME": home.path(), "PS1": prompt, "PS2": further});
+    let start = json!({"plugin": "shell", "program": "dash", "env": env});
+    let adapter = rpc.call("adapter.start", &start)["adapter"].clone();
+    let first = at_prompt(&mut rpc, &adapter);
+    assert_eq!(first["metadata"], Value::Null, "nothing ran yet: {first}");
+    let mut run = |command: &str| {
+        let send = json!({"intent": "run", "params": {"command": command}});
+        rpc.call("adapter.turn", &json!({"adapter": adapter, "send": send}))["state"].clone()
+    };
+    for (command, status) in [
+        ("false", json!(1)),
+        ("printf '$ '; sleep 1; sh -c 'exit 7'", json!(7)),
+        ("seq 9999; true", json!(0)),
+        ("dash", Value::Null),
+        ("exit 5", json!(5)),
+    ] {
+        let state = run(command);
+        let metadata = &state["metadata"];
+        assert_eq!(state["state"], "prompt", "{state}");
+        assert_eq!((&metadata["exit_status"], &metadata["command"]), (&status, &json!(command)));
+    }
+    let state = run("for i in 1 2; do\nsleep 1\ndone; sh -c 'exit 3'");
+    assert_eq!((&state["state"], &state["metadata"]["exit_status"]), (&json!("prompt"), &json!(3)));
+    assert_eq!(run("echo \"abc")["state"], "continuation");
+}
+
 #[test]
 fn a_shell_that_waits_for_the_next_line_of_a_command_is_not_at_its_prompt() {
     let home = home();
