@@ -19,7 +19,7 @@ local MUCH = 8192
 -- What is remembered. Each adapter has its own Lua, so this is never somebody else's. Places are as the host counts them.
 --
 --   of who marks       signs (the shell itself marks, and says so: then nobody else's marks count), began (by the name of each
---                      that signs, the place of its first prompt), zsh_prompts (a zsh marks
+--                      that signs, the place of its first prompt), names (how many these are), zsh_prompts (a zsh marks
 --                      its prompts; one whose settings have no `PROMPT_EOL_MARK` marks commands alone, which then say
 --                      nothing), muted (since where it seems to mark commands alone: there was what looks like a prompt,
 --                      and no mark)
@@ -30,7 +30,7 @@ local MUCH = 8192
 --   of looks           within (where what looks like a prompt behind the mark of a command turned out to be one)
 --
 -- `main.lua` sets submitted, muted and within.
-local seen = { signs = false, began = {}, zsh_prompts = false, before = {}, known = {}, turn = { believed = true } }
+local seen = { signs = false, began = {}, names = 0, zsh_prompts = false, before = {}, known = {}, turn = { believed = true } }
 marks.seen = seen
 
 -- What was typed between the prompt and Enter. Edited lines are full of cursor movements, and then
@@ -94,11 +94,17 @@ local function place_of(reading, start)
   return reading.cursor - (utf8.len(reading.transcript, start) or 0)
 end
 
+-- More shells in shells nobody has; a program may print any number of names.
+local MOST_NAMES = 32
+
 -- By its name in its marks, a shell that signs is at a prompt. Remembers where it was for the first time.
 local function see_prompt(reading, start, name)
-  if name and not reading.names[name] then
-    reading.names[name] = true
-    seen.began[name] = seen.began[name] or place_of(reading, start)
+  if not name or reading.names[name] then
+    return
+  end
+  reading.names[name] = true
+  if not seen.began[name] and seen.names < MOST_NAMES then
+    seen.began[name], seen.names = place_of(reading, start), seen.names + 1
   end
 end
 
