@@ -11,6 +11,8 @@ pub(crate) struct RpcError {
     pub(crate) code: i64,
     message: String,
     data: Value,
+    /// The screen that `data` has without secrets, for who may see them.
+    seen: Option<Box<Excerpt>>,
 }
 
 /// Codes beside those of JSON-RPC.
@@ -21,7 +23,7 @@ const CANCELLED: i64 = -32005;
 
 impl RpcError {
     fn new(code: i64, message: impl Into<String>) -> RpcError {
-        RpcError { code, message: message.into(), data: Value::Null }
+        RpcError { code, message: message.into(), data: Value::Null, seen: None }
     }
 
     pub(crate) fn parse(why: impl std::fmt::Display) -> RpcError {
@@ -62,21 +64,22 @@ impl RpcError {
 
     /// A wait that came to nothing, with what the screen showed then.
     pub(crate) fn timeout(screen: &Excerpt) -> RpcError {
-        let screen = screen.shown(Some(Redaction::standard()));
+        let data = json!({ "screen": screen.shown(Some(Redaction::standard())) });
         let error = RpcError::new(TIMEOUT, "timed out waiting for matcher");
-        RpcError { data: json!({ "screen": screen }), ..error }
+        RpcError { data, seen: Some(Box::new(screen.clone())), ..error }
     }
 
-    /// The same, by the caller's own rules as well.
+    /// The same, as somebody with this policy may see it.
     pub(crate) fn hiding(mut self, policy: Option<&Redaction>) -> RpcError {
-        if let (Some(policy), Some(screen)) = (policy, self.data["screen"].as_str()) {
-            self.data["screen"] = policy.apply(screen).into_owned().into();
+        if let Some(screen) = &self.seen {
+            self.data["screen"] = screen.shown(policy).into();
         }
         self
     }
 
     /// The same for who may not read the screen.
     pub(crate) fn unseen(mut self) -> RpcError {
+        self.seen = None;
         if let Some(data) = self.data.as_object_mut() {
             data.remove("screen");
         }
