@@ -22,7 +22,7 @@ const DOORS: &[(&str, &[&str], &str)] = &[
 ];
 
 /// The documents that show something said under every heading of a method.
-const SHOWN: &[&str] = &["docs/protocol/carryon.md"];
+const SHOWN: &[&str] = &["docs/protocol/carryon.md", "docs/protocol/ptywright.md"];
 
 /// Transcripts that are about no one method.
 const GENERAL: &[&str] = &["errors", "denied"];
