@@ -23,6 +23,9 @@ const PIECE_BYTES: usize = 12;
 /// How long a whole secret is at least that is looked for inside of what a plugin says.
 const SECRET_BYTES: usize = 6;
 
+/// How many of those that are shorter than a piece are looked for: more than a person has on a screen.
+const SHORT_MAX: usize = 256;
+
 /// Hides secrets in what somebody made of texts.
 ///
 /// Most waits catch nothing, so neither the texts nor what is to be seen of them is there before it is needed.
@@ -33,24 +36,31 @@ pub(crate) struct Veil<'a, F> {
     secrets: OnceCell<Secrets>,
 }
 
-/// The secrets of texts, to be found in others.
+/// The secrets of texts that are not to be seen anywhere in them, to be found in others.
 #[derive(Default)]
 struct Secrets {
     /// Those that are shorter than a piece, but for words.
-    short: Vec<String>,
+    short: HashSet<String>,
     pieces: HashSet<[u8; PIECE_BYTES]>,
 }
 
 impl Secrets {
-    fn of<'t>(secrets: impl Iterator<Item = &'t str>) -> Secrets {
+    fn of<'t>(secrets: impl Iterator<Item = &'t str>, shown: &[String]) -> Secrets {
         let mut all = Secrets::default();
         for secret in secrets {
-            let (secret, pieces) = (secret.trim(), secret.as_bytes().windows(PIECE_BYTES));
-            all.pieces.extend(pieces.filter_map(|piece| piece.first_chunk()));
-            if (SECRET_BYTES..PIECE_BYTES).contains(&secret.len()) && !is_word(secret) {
-                all.short.push(secret.to_owned());
+            let secret = secret.trim();
+            all.pieces.extend(pieces(secret).map(|(_, piece)| piece));
+            let is_short = (SECRET_BYTES..PIECE_BYTES).contains(&secret.len());
+            if is_short && !is_word(secret) && all.short.len() < SHORT_MAX {
+                all.short.insert(secret.to_owned());
             }
         }
+        if !all.pieces.is_empty() {
+            for (_, piece) in shown.iter().flat_map(|text| pieces(text)) {
+                all.pieces.remove(&piece);
+            }
+        }
+        all.short.retain(|secret| !shown.iter().any(|text| text.contains(secret)));
         all
     }
 
@@ -60,28 +70,33 @@ impl Secrets {
         for secret in &self.short {
             found.extend(text.match_indices(secret).map(|(at, _)| at..at + secret.len()));
         }
-        let windows = text.as_bytes().windows(PIECE_BYTES).enumerate();
-        let is_piece =
-            |window: &[u8]| window.first_chunk().is_some_and(|it| self.pieces.contains(it));
-        let pieces = windows
-            .filter(|(_, window)| is_piece(window))
-            .map(|(at, _)| text.floor_char_boundary(at)..text.ceil_char_boundary(at + PIECE_BYTES));
-        found.extend(pieces);
+        if !self.pieces.is_empty() {
+            let known = pieces(text).filter(|(_, piece)| self.pieces.contains(piece));
+            found.extend(known.map(|(at, _)| {
+                text.floor_char_boundary(at)..text.ceil_char_boundary(at + PIECE_BYTES)
+            }));
+        }
         found.sort_by_key(|it| it.start);
         found.dedup_by(|next, last| {
-            let overlaps = next.start <= last.end;
-            if overlaps {
+            let touches = next.start <= last.end;
+            if touches {
                 last.end = last.end.max(next.end);
             }
-            overlaps
+            touches
         });
         found
     }
 }
 
+/// All pieces of a text, and where they begin.
+fn pieces(text: &str) -> impl Iterator<Item = (usize, [u8; PIECE_BYTES])> {
+    let windows = text.as_bytes().windows(PIECE_BYTES).enumerate();
+    windows.filter_map(|(at, window)| Some((at, *window.first_chunk()?)))
+}
+
 /// Whether it may be its author's own: a program must not take it away by printing it as a secret.
 fn is_word(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    text.bytes().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-'))
 }
 
 impl<'a, F: FnOnce() -> [Excerpt; 2]> Veil<'a, F> {
@@ -158,8 +173,7 @@ impl<'a, F: FnOnce() -> [Excerpt; 2]> Veil<'a, F> {
         if matches!(applied, Cow::Borrowed(_)) && text.len() >= least && self.is_in_secret(text) {
             return Some(policy.replacement().to_owned());
         }
-        let mut found = self.secrets(policy).find_in(&applied);
-        found.retain(|it| self.is_in_secret(&applied[it.clone()]));
+        let found = self.secrets(policy).find_in(&applied);
         if found.is_empty() {
             return match applied {
                 Cow::Owned(shown) => Some(shown),
@@ -174,8 +188,21 @@ impl<'a, F: FnOnce() -> [Excerpt; 2]> Veil<'a, F> {
     }
 
     fn secrets(&self, policy: &Redaction) -> &Secrets {
-        let secrets = || self.texts.iter().flat_map(|it| it.secrets(policy));
-        self.secrets.get_or_init(|| Secrets::of(secrets()))
+        self.secrets.get_or_init(|| {
+            let secrets: Vec<&str> = self.texts.iter().flat_map(|it| it.secrets(policy)).collect();
+            // Most texts have none.
+            if secrets.is_empty() {
+                Secrets::default()
+            } else {
+                Secrets::of(secrets.into_iter(), self.shown())
+            }
+        })
+    }
+
+    /// What is to be seen of the texts.
+    fn shown(&self) -> &[String; 2] {
+        self.shown
+            .get_or_init(|| self.texts.each_ref().map(|it| it.shown(self.policy).into_owned()))
     }
 
     /// Hides secrets in the names of an object's members. All of its members stay.
@@ -211,12 +238,8 @@ impl<'a, F: FnOnce() -> [Excerpt; 2]> Veil<'a, F> {
 
     /// Whether it is a piece of a secret.
     fn is_in_secret(&self, piece: &str) -> bool {
-        let shown = |index: usize| {
-            let shown = || self.texts.each_ref().map(|it| it.shown(self.policy).into_owned());
-            &self.shown.get_or_init(shown)[index]
-        };
-        let mut texts = self.texts.iter().enumerate();
-        texts.any(|(index, text)| text.text().contains(piece) && !shown(index).contains(piece))
+        let mut texts = self.texts.iter().zip(self.shown());
+        texts.any(|(text, shown)| text.text().contains(piece) && !shown.contains(piece))
     }
 }
 
@@ -269,7 +292,8 @@ mod tests {
             let screen = "password=hunter2abc pin=a1b2c3 mode=plan secret=thinking";
             let key =
                 "-----BEGIN RSA PRIVATE KEY-----\nKEY05abcdefghijklmnop\nKEY06abcdefghijklmnop\n";
-            [Excerpt::new(screen, 0), Excerpt::new(format!("api_key=Zq9x8y\n{key}"), 0)]
+            let torn = "token=abcdefghijkl\x1b[0mm1nopqrstuvwx";
+            [Excerpt::new(screen, 0), Excerpt::new(format!("api_key=Zq9x8y\n{torn}\n{key}"), 0)]
         };
         let said = [
             ("value: hunter2abc", "value: [REDACTED]"),
@@ -278,6 +302,10 @@ mod tests {
             ("é Zq9x8y é", "é [REDACTED] é"),
             ("ev KEY05abcdefghijklmnop", "ev [REDACTED]"),
             ("é6abcdefghijklé", "é[REDACTED]é"),
+            // What touches is hidden as well.
+            ("KEY05abcdefghijklmnopKEY06abcdefghijklmnop", "[REDACTED]"),
+            ("hunter2abcZq9x8y", "[REDACTED]"),
+            ("it is abcdefghijklm1nopqrstuvwx", "it is [REDACTED]"),
             ("thinking about plan a1b2c3", "thinking about plan a1b2c3"),
             ("password=hunter2abc", "password=[REDACTED]"),
         ];

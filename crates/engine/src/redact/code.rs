@@ -168,7 +168,11 @@ pub(super) fn is_call(value: &str, next: Option<&u8>) -> bool {
     let name = value.find(['(', '!']).unwrap_or(value.len());
     let (name, rest) = value.split_at(name);
     let goes_on = next.is_some_and(|next| b",'\"]}".contains(next));
-    is_called(name, rest) && (rest.contains(')') || rest.ends_with('(') || goes_on)
+    let is_closed = rest.rsplit_once(')').is_some_and(|(_, behind)| {
+        behind.is_empty()
+            || behind.starts_with(['.', ';', ':', '?', '!', '[', '/', '|', '-', '+', '*', '%', '`'])
+    });
+    is_called(name, rest) && (is_closed || rest.ends_with('(') || goes_on)
 }
 
 /// Whether `name` and what follows it are how a function or a macro is called.

@@ -59,6 +59,8 @@ pub(super) const SECRETS: &[&str] = &[
     "export GITHUB_TOKEN=«Zq9(b9xyz»",
     "password=«hunter(2abc»",
     "password=«Zq9.a(b»",
+    "password=«correct(horse)battery»",
+    "password=«Zq(9x)Kd8!z»",
     "tool --password=«Zq9(abc»",
     "api_key=«Zq9abc123456789012345(x»",
     // Names.
