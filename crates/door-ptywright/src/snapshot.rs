@@ -333,6 +333,17 @@ mod tests {
     }
 
     #[test]
+    fn a_secret_that_goes_on_below_the_history_is_hidden() {
+        let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.c2lnbmF0dXJlMTIzNA\r\nnext";
+        let url = "https://user:correct-horse-battery-staple@host\r\nnext";
+        for (bytes, secret) in [(jwt, "OiJI"), (url, "correct")] {
+            let wanted = json!({"history_lines": 9, "cells": false});
+            let shot = shot("24x2", bytes.as_bytes(), &wanted, true);
+            assert!(!shot.to_string().contains(secret), "{shot}");
+        }
+    }
+
+    #[test]
     fn a_terminal_of_one_column_has_no_more_cells() {
         for bytes in ["", "ab", "漢"] {
             let shot = shot("1x2", bytes.as_bytes(), &json!({}), true);

@@ -49,17 +49,22 @@ impl Redaction {
     ///
     /// The place must be between two letters.
     pub fn apply_from<'t>(&self, text: &'t str, from: usize) -> Cow<'t, str> {
-        self.apply_within(text, from, None)
+        self.apply_within(text, from..text.len(), None)
     }
 
-    /// The same of a text that may be from a screen with so many columns.
-    fn apply_within<'t>(&self, text: &'t str, from: usize, cols: Option<u16>) -> Cow<'t, str> {
+    /// The same of a part of a text that may be from a screen with so many columns.
+    fn apply_within<'t>(
+        &self,
+        text: &'t str,
+        part: Range<usize>,
+        cols: Option<u16>,
+    ) -> Cow<'t, str> {
         let mut pieces = self.pieces(text, cols);
-        pieces.retain(|piece| piece.range.end > from);
+        pieces.retain(|piece| piece.range.end > part.start && piece.range.start < part.end);
         if pieces.is_empty() {
-            return Cow::Borrowed(&text[from..]);
+            return Cow::Borrowed(&text[part]);
         }
-        Cow::Owned(show(text, from..text.len(), &pieces, &mut [0; 2], self.replacement()))
+        Cow::Owned(show(text, part, &pieces, &mut [0; 2], self.replacement()))
     }
 
     /// What would be replaced, sorted and without overlaps.

@@ -106,13 +106,13 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// At most so many lines of what has scrolled away, with the beginning of the first.
+    /// At most so many lines of what has scrolled away, with what is around them.
     #[must_use]
     pub fn history(self, lines: u64) -> Excerpt {
         let (screen, top) = (self.screen, self.screen.top_row());
         let first = top.saturating_sub(lines).max(screen.first_row());
-        let (text, from) = screen.history_in_context(first..top, ABOVE, part_of_block());
-        Excerpt::of_screen(text, from, screen.size().cols())
+        let (text, part) = screen.history_in_context(first..top, ABOVE, part_of_block());
+        Excerpt::of_screen(text, part.start, screen.size().cols()).until(part.end)
     }
 
     /// The last characters it printed, with what came before them; nothing, if that is not kept.

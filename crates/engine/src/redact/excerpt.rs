@@ -1,16 +1,18 @@
-//! A part of a text that knows what came right before it.
+//! A part of a text that knows what is right before and behind it.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::{Arc, Weak};
 
 use super::Redaction;
 
-/// A part of a text, and what came right before it: nobody could tell otherwise that it begins with the rest
-/// of a secret. Cheap to clone.
+/// A part of a text, and what is right before it and perhaps behind it: nobody could tell otherwise that it begins with
+/// the rest of a secret, or ends with its beginning. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt {
     whole: Arc<str>,
     from: usize,
+    to: usize,
     /// How many columns it has, if it is from a screen: a row that is full may go on in the next.
     cols: Option<u16>,
 }
@@ -20,8 +22,15 @@ impl Excerpt {
     #[must_use]
     pub fn new(whole: impl Into<Arc<str>>, from: usize) -> Excerpt {
         let whole = whole.into();
-        let from = whole.floor_char_boundary(from);
-        Excerpt { whole, from, cols: None }
+        let (from, to) = (whole.floor_char_boundary(from), whole.len());
+        Excerpt { whole, from, to, cols: None }
+    }
+
+    /// The same without what follows another place.
+    #[must_use]
+    pub fn until(self, to: usize) -> Excerpt {
+        let to = self.whole.floor_char_boundary(to).max(self.from);
+        Excerpt { to, ..self }
     }
 
     /// The same of a screen with so many columns.
@@ -33,7 +42,7 @@ impl Excerpt {
     /// The text, secrets and all.
     #[must_use]
     pub fn text(&self) -> &str {
-        &self.whole[self.from..]
+        &self.whole[self.from..self.to]
     }
 
     /// What came right before it.
@@ -47,7 +56,7 @@ impl Excerpt {
         let shared = Arc::strong_count(&self.whole) > 1;
         shared.then(|| Faded {
             whole: Arc::downgrade(&self.whole),
-            from: self.from,
+            range: self.from..self.to,
             cols: self.cols,
         })
     }
@@ -55,10 +64,11 @@ impl Excerpt {
     /// The text without what came before it.
     #[must_use]
     pub fn alone(&self) -> Arc<str> {
-        if self.from == 0 { Arc::clone(&self.whole) } else { self.text().into() }
+        let is_all = self.text().len() == self.whole.len();
+        if is_all { Arc::clone(&self.whole) } else { self.text().into() }
     }
 
-    /// What a policy hides of it and of what came before it.
+    /// What a policy hides of it and of what is around it.
     #[must_use]
     pub fn secrets(&self, policy: &Redaction) -> Vec<&str> {
         let pieces = policy.pieces(&self.whole, self.cols);
@@ -69,7 +79,7 @@ impl Excerpt {
     #[must_use]
     pub fn shown(&self, policy: Option<&Redaction>) -> Cow<'_, str> {
         match policy {
-            Some(policy) => policy.apply_within(&self.whole, self.from, self.cols),
+            Some(policy) => policy.apply_within(&self.whole, self.from..self.to, self.cols),
             None => Cow::Borrowed(self.text()),
         }
     }
@@ -79,12 +89,13 @@ impl Excerpt {
 #[derive(Debug)]
 pub(crate) struct Faded {
     whole: Weak<str>,
-    from: usize,
+    range: Range<usize>,
     cols: Option<u16>,
 }
 
 impl Faded {
     pub(crate) fn again(&self) -> Option<Excerpt> {
-        Some(Excerpt { whole: self.whole.upgrade()?, from: self.from, cols: self.cols })
+        let (Range { start, end }, whole) = (self.range.clone(), self.whole.upgrade()?);
+        Some(Excerpt { whole, from: start, to: end, cols: self.cols })
     }
 }

@@ -238,13 +238,15 @@ impl Screen {
     }
 
     /// The text of the rows of the history with these numbers, behind what belongs to it, as
-    /// [`contents_in_context`](Screen::contents_in_context) has it; and where in that text they begin.
+    /// [`contents_in_context`](Screen::contents_in_context) has it, and before the rest of its last line; and where in
+    /// that text they are.
     ///
     /// ```
     /// # use greenroom_screen::{Options, Screen};
     /// let mut screen = Screen::new("4x2".parse().unwrap(), Options::default());
-    /// screen.feed(b"gone\r\nlong line\r\n1\r\n2");
-    /// assert_eq!(screen.history_in_context(2..4, 999, |_| false), ("long line\n".to_owned(), 4));
+    /// screen.feed(b"gone\r\nlong line\r\n1\r\nlong line");
+    /// let context = screen.history_in_context(2..6, 999, |_| false);
+    /// assert_eq!(context, ("long line\n1\nlong line".to_owned(), 4..16));
     /// ```
     #[must_use]
     pub fn history_in_context(
@@ -252,12 +254,17 @@ impl Screen {
         rows: Range<u64>,
         most: usize,
         belongs: impl FnMut(&str) -> bool,
-    ) -> (String, usize) {
+    ) -> (String, Range<usize>) {
         let first = self.first_of(rows.start, most, belongs);
         let mut out = self.text_of(first..rows.start, Wrap::Joined);
         let from = out.len();
-        out.push_str(&self.text_of(rows, Wrap::Joined));
-        (out, from)
+        out.push_str(&self.text_of(rows.clone(), Wrap::Joined));
+        let part = from..out.len();
+        if !out.ends_with('\n') && !self.is_alternate() {
+            let rest = self.text_of(rows.end..rows.end + self.terminal.rows as u64, Wrap::Joined);
+            out.push_str(rest.split('\n').next().unwrap_or_default());
+        }
+        (out, part)
     }
 
     /// The first of the rows right above one that its line began in, or that belong to it, asked for from below.
