@@ -284,16 +284,20 @@ fn take(
     }
     let connection = Arc::clone(connection);
     requests.spawn(async move {
-        let overtaken = before.over(&request.params.typing).await;
-        for (at, mut answered) in script {
-            let is_script = tokio::select! {
-                _closed = answered.changed() => false,
-                is_script = connection.is_script(at) => is_script,
-            };
-            if is_script {
-                let _closed = answered.changed().await;
+        let queued = async {
+            let overtaken = before.over(&request.params.typing).await;
+            for (at, answered) in script {
+                connection.let_before(at, answered).await;
             }
-        }
+            overtaken
+        };
+        let overtaken = tokio::select! {
+            biased;
+            () = request.params.named.cancelled() => {
+                return connection.refuse(&request, RpcError::cancelled());
+            }
+            overtaken = queued => overtaken,
+        };
         if let Some((wait_id, target)) = unnamed {
             match connection.door.cancels.name(wait_id, target) {
                 Ok(named) => request.params.named = named,
@@ -305,10 +309,17 @@ fn take(
             request.params.typing.let_go();
         }
         let busy = connection.is_busy(&order);
-        let result = match overtaken && connection.is_gone(&order) {
-            true => Err(RpcError::closed()),
-            false => call(&connection, &request, (&order, &busy)).await,
+        let called = async {
+            match overtaken && connection.is_gone(&order) {
+                true => Err(RpcError::closed()),
+                false => call(&connection, &request, (&order, &busy)).await,
+            }
         };
+        let result = request.params.named.unless_cancelled(called).await;
+        if !connection.takes_answer() {
+            // Who is cancelled does not wait for who does not read.
+            drop(request.params.cancelled.take());
+        }
         connection.out.room().await;
         if let Some(id) = request.params.asked.answer() {
             connection.respond(id, result);
@@ -420,6 +431,17 @@ impl Connection {
         let turn = self.telling.lock().await;
         self.out.room().await;
         turn
+    }
+
+    /// In a script, waits until one is answered that was sent at that time.
+    async fn let_before(&self, at: Instant, mut answered: watch::Receiver<()>) {
+        let is_script = tokio::select! {
+            _closed = answered.changed() => false,
+            is_script = self.is_script(at) => is_script,
+        };
+        if is_script {
+            let _closed = answered.changed().await;
+        }
     }
 
     /// Whether the end of all requests comes right after a wait that was sent then.

@@ -4,7 +4,7 @@
 //! tells what came since the last time. A client that is slow is told less often, never less: what
 //! lies between is one note. Only what no longer is in the transcript is left out, and said so.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -52,6 +52,8 @@ pub(crate) struct Notes {
     told: Mutex<BTreeMap<SessionId, (u64, bool)>>,
     /// Where in each transcript that begins which it was not told; at its beginning, if that is not here.
     places: Mutex<BTreeMap<SessionId, u64>>,
+    /// What it was told of raw transcripts that are not whole.
+    flaws: Mutex<BTreeMap<SessionId, Flaw>>,
     /// Told whenever something was.
     tells: Notify,
 }
@@ -71,6 +73,7 @@ impl Default for Notes {
             wanted: watch::Sender::new(Wanted::Nothing),
             told: Mutex::default(),
             places: Mutex::default(),
+            flaws: Mutex::default(),
             tells: Notify::new(),
         }
     }
@@ -119,6 +122,7 @@ impl Notes {
     fn forget(&self, id: SessionId) {
         lock(&self.told).remove(&id);
         lock(&self.places).remove(&id);
+        lock(&self.flaws).remove(&id);
     }
 
     /// Whether something has happened that the client wants to be told, and was not.
@@ -181,7 +185,6 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
     let mut adapters = connection.door.adapters.changes();
     let mut made = connection.door.sessions.changes();
     let mut flaws = connection.door.recordings.flaws();
-    let mut complained = BTreeSet::new();
     let mut listening: BTreeMap<SessionId, AbortHandle> = BTreeMap::new();
     let mut tasks = JoinSet::new();
     loop {
@@ -206,13 +209,11 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
                         .or_insert_with(|| tasks.spawn(listen(Arc::clone(connection), info.id)));
                 }
                 let known = flaws.borrow_and_update().clone();
-                // Of what is not remembered any more nothing comes again.
-                complained.retain(|id| known.iter().any(|it| it.0 == *id));
                 // One that was closed is unknown to who did not hear of it before.
                 let is_known =
                     |id| listening.contains_key(&id) || registered.iter().any(|info| info.id == id);
                 for (id, flaw) in known.into_iter().filter(|it| is_known(it.0)) {
-                    if filter.takes(&connection.door, id) && complained.insert(id) {
+                    if filter.takes(&connection.door, id) {
                         tasks.spawn(complain(Arc::clone(connection), id, flaw));
                     }
                 }
@@ -247,6 +248,10 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
 async fn complain(connection: Arc<Connection>, id: SessionId, flaw: Flaw) {
     connection.busy.answered(id).await;
     let _turn = connection.turn_to_tell().await;
+    let is_wanted = connection.notes.are_wanted();
+    if !is_wanted || lock(&connection.notes.flaws).insert(id, flaw.clone()) == Some(flaw.clone()) {
+        return;
+    }
     let mut params = json!(flaw);
     params["session"] = name(id).into();
     connection.note(EVENTS[3], &params);

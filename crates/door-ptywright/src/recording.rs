@@ -53,30 +53,41 @@ pub(crate) struct Flaw {
     pub(crate) error: String,
     /// How much of the session is in the file, and nothing is missing of.
     written: u64,
+    /// How much is missing behind that, of what the file goes on with.
+    missing: u64,
     /// Nothing more is added to the file.
     stopped: bool,
 }
 
 impl Flaw {
     /// The file cannot be written any more.
-    fn stopped(error: &io::Error, written: u64) -> Flaw {
-        Flaw { error: format!("io error: {error}"), written, stopped: true }
+    fn stopped(error: impl std::fmt::Display, written: u64) -> Flaw {
+        Flaw { error: error.to_string(), written, missing: 0, stopped: true }
     }
 
     /// Some bytes were gone before they could be written.
     fn gap(from: Offset, to: Offset) -> Flaw {
-        let error = format!("{} bytes are missing behind the first {}", to.0 - from.0, from.0);
-        Flaw { error, written: from.0, stopped: false }
+        let (written, missing) = (from.0, to.0 - from.0);
+        let error = format!("{missing} bytes are missing behind the first {written}");
+        Flaw { error, written, missing, stopped: false }
+    }
+
+    /// What is wrong, where something was before.
+    fn behind(self, before: Option<&Flaw>) -> Flaw {
+        let Some(before) = before else { return self };
+        let missing = self.missing + before.missing;
+        Flaw { written: self.written.min(before.written), missing, ..self }
     }
 
     fn note(&self) -> String {
-        format!("{} {} {}", self.written, self.stopped, self.error)
+        format!("{} {} {} {}", self.written, self.missing, self.stopped, self.error)
     }
 
     fn from_note(note: &str) -> Option<Flaw> {
-        let mut parts = note.splitn(3, ' ');
-        let (written, stopped) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-        Some(Flaw { written, stopped, error: parts.next()?.to_owned() })
+        let mut parts = note.splitn(4, ' ');
+        let (written, missing) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        let (stopped, error) = (parts.next()?.parse().ok()?, parts.next()?.to_owned());
+        Some(Flaw { error, written, missing, stopped })
     }
 }
 
@@ -112,6 +123,7 @@ impl Recordings {
     async fn spoil(&self, engine: &Engine, id: SessionId, path: &Path, flaw: Flaw) {
         let (path, error) = (path.display(), &flaw.error);
         tracing::error!(session = %id, %path, error, "a raw transcript is not whole");
+        let flaw = flaw.behind(self.flaw(id).as_ref());
         let note = flaw.note();
         self.remember(id, flaw);
         engine.note(id, FLAW.to_owned(), note).await;
@@ -204,7 +216,10 @@ impl Recording {
             Attach { read_only: true, from: Some(from), lag: Lag::Block, ..Attach::default() };
         let mut subscription = match engine.attach(caller, id, attach).await {
             Ok(subscription) => subscription,
-            Err(error) => return self.complain(id, &error),
+            Err(error) => {
+                let flaw = Flaw::stopped(error, from.0);
+                return recordings.spoil(engine, id, &self.path, flaw).await;
+            }
         };
         match subscription.start {
             start if start > from => {
@@ -233,19 +248,24 @@ impl Recording {
                     let appended = append(&mut file, &bytes);
                     (file, appended)
                 });
-                let Ok((same, (length, result))) = appended.await else { return };
-                file = same;
+                let (length, result) = match appended.await {
+                    Ok((same, appended)) => {
+                        file = same;
+                        appended
+                    }
+                    Err(error) => {
+                        let flaw = Flaw::stopped(error, told.borrow().0);
+                        return over.0.spoil(&engine, id, &self.path, flaw).await;
+                    }
+                };
                 if let Err(error) = result {
-                    let flaw = Flaw::stopped(&error, told.borrow().0 + length);
+                    let written = told.borrow().0 + length;
+                    let flaw = Flaw::stopped(format!("io error: {error}"), written);
                     return over.0.spoil(&engine, id, &self.path, flaw).await;
                 }
                 told.send_modify(|written| written.0 += length);
             }
         });
-    }
-
-    fn complain(&self, id: SessionId, error: &greenroom_engine::Error) {
-        tracing::error!(session = %id, path = %self.path.display(), %error, "no raw transcript");
     }
 }
 
@@ -286,12 +306,13 @@ pub(crate) fn take_up(engine: &Engine, recordings: &Recordings, info: &Info) {
         let (file, length) = match opened {
             Ok(Ok(opened)) => opened,
             Ok(Err(error)) => {
-                let flaw = Flaw::stopped(&error, 0);
+                let flaw = Flaw::stopped(format!("io error: {error}"), 0);
                 return recordings.spoil(&engine, id, &path, flaw).await;
             }
             Err(_) => return,
         };
-        let from = Offset(length.saturating_sub(before));
+        let missing = recordings.flaw(id).map_or(0, |flaw| flaw.missing);
+        let from = Offset(length.saturating_sub(before) + missing);
         let recording = Recording { file, path, before, created: false };
         let caller =
             Caller { id: ClientId(0), rights: Rights::NONE, name: "raw transcript".into() };
@@ -341,11 +362,21 @@ mod tests {
 
     #[test]
     fn a_flaw_is_known_again_by_its_note() {
-        let full = Flaw::stopped(&io::ErrorKind::StorageFull.into(), 7);
+        let full = Flaw::stopped("io error: no space left", 7);
         for flaw in [full, Flaw::gap(Offset(3), Offset(9))] {
             assert_eq!(Flaw::from_note(&flaw.note()).unwrap(), flaw);
         }
         assert_eq!(Flaw::from_note("7 perhaps"), None);
+    }
+
+    #[test]
+    fn a_second_flaw_does_not_hide_the_first() {
+        let (gap, next) = (Flaw::gap(Offset(3), Offset(9)), Flaw::gap(Offset(20), Offset(25)));
+        let two = next.behind(Some(&gap));
+        assert_eq!((two.written, two.missing, two.stopped), (3, 11, false));
+        let full = Flaw::stopped("full", 100).behind(Some(&two));
+        assert_eq!((full.written, full.missing, full.stopped), (3, 11, true));
+        assert_eq!(full.error, "full");
     }
 
     #[test]

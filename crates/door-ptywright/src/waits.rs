@@ -115,14 +115,20 @@ impl Named {
         self.name.clone()
     }
 
-    /// What becomes of a wait that may be cancelled. Who was told that it is gets no other answer.
+    /// Ends when the wait is cancelled.
+    pub(crate) async fn cancelled(&self) {
+        self.name.cancelled.notified().await;
+    }
+
+    /// What becomes of a wait that may be cancelled, also before it begins. Who was told that it is gets no other
+    /// answer.
     pub(crate) async fn unless_cancelled<T>(
         &self,
         waiting: impl Future<Output = Result<T, RpcError>>,
     ) -> Result<T, RpcError> {
         tokio::select! {
             biased;
-            () = self.name.cancelled.notified() => Err(RpcError::cancelled()),
+            () = self.cancelled() => Err(RpcError::cancelled()),
             result = waiting => if self.name.free() { result } else { Err(RpcError::cancelled()) },
         }
     }

@@ -342,8 +342,7 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
     let policy = params.read::<Wish>()?.policy()?;
     let waiting: Waiting = params.read()?;
     let until = waiting.until();
-    let waiting = waiting.wait(it, &live, (params, policy), until);
-    let answer = params.named.unless_cancelled(waiting).await;
+    let answer = waiting.wait(it, &live, (params, policy), until).await;
     Ok(answer.map_err(|error| live.hides(error))?.into())
 }
 
@@ -381,9 +380,7 @@ pub(super) async fn turn(it: &Arc<Connection>, params: &Params) -> Result<Answer
         }
         waiting.wait(it, &live, (params, policy), until).await
     };
-    // Also while it waits for the adapter to be free.
-    let answer = params.named.unless_cancelled(turn).await;
-    Ok(answer.map_err(|error| live.hides(error))?.into())
+    Ok(turn.await.map_err(|error| live.hides(error))?.into())
 }
 
 pub(super) async fn snapshot(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {

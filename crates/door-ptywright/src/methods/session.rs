@@ -18,9 +18,10 @@ use crate::connection::Connection;
 use crate::envelope::Params;
 use crate::error::RpcError;
 use crate::evidence::Tail;
+use crate::json::push_text;
 use crate::matcher::{TRANSCRIPT_TAIL, Tree};
 use crate::notes::Ended;
-use crate::recording::Recording;
+use crate::recording::{Recording, Recordings};
 use crate::redaction::Wish;
 use crate::sessions::{made_here, name};
 use crate::snapshot::{Shot, Wanted};
@@ -238,7 +239,8 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
         false => None,
     };
     let name = params.named.name();
-    let told = Told { began, policy: policy.clone(), evidence, pixels: door.sessions.pixels(id) };
+    let (pixels, recording) = (door.sessions.pixels(id), (door.recordings.clone(), id));
+    let told = Told { began, policy: policy.clone(), evidence, pixels, recording };
     let timeout = Duration::from_millis(timeout_ms.unwrap_or(TIMEOUT_MS));
     // Not kept by a wait that nobody waits for any more.
     let (connection, asked) = (Arc::downgrade(it), params.asked.clone());
@@ -261,8 +263,8 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
         door.recordings.whole(&door.engine, id).await;
         waited.map_err(|error| error.hiding(policy.as_ref()))
     };
-    let left = params.named.unless_cancelled(whole).await?;
-    Ok(left.unwrap_or_else(|| Value::Null.into()))
+    // One that was answered in its turn has nothing left to say.
+    Ok(whole.await?.unwrap_or_else(|| Value::Null.into()))
 }
 
 /// What is told of a wait that is over.
@@ -272,6 +274,7 @@ struct Told {
     /// What is wanted of the screen, and what was printed last, if any evidence is wanted.
     evidence: Option<(Wanted, Tail)>,
     pixels: Pixels,
+    recording: (Recordings, SessionId),
 }
 
 /// The first part of an answer. Written as it is: somebody waits for it.
@@ -306,10 +309,16 @@ impl Told {
         let evidence = self.evidence.map(|(wanted, tail)| {
             (tail.end(scene.transcript), Shot::take(scene, &wanted, self.pixels))
         });
-        let policy = self.policy;
+        let (policy, (recordings, id)) = (self.policy, self.recording);
+        let ended = scene.end.is_some();
         Answer::later(move |envelope, out| {
             envelope.push(out);
             out.extend_from_slice(&written);
+            // By now all is written, or could not be.
+            if let Some(flaw) = ended.then(|| recordings.flaw(id)).flatten() {
+                out.extend_from_slice(br#","raw_transcript_error":"#);
+                push_text(out, &flaw.error);
+            }
             let close = envelope.close.inside();
             let Some((tail, shot)) = evidence else {
                 close.push(out);

@@ -154,6 +154,29 @@ fn a_cancel_does_not_find_a_wait_that_comes_behind_it() {
 }
 
 #[test]
+fn a_wait_that_is_cancelled_before_its_turn_is_told_so_and_not_why_it_could_not_run() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    for round in 0..10 {
+        let session = create(&mut rpc, "exec cat");
+        let mut wait = wait(&session, "never");
+        wait["wait_id"] = "w".into();
+        let ids = [
+            rpc.begin("session.close", &json!({"session": session})),
+            rpc.begin("session.wait", &wait),
+            rpc.begin("session.cancel_wait", &json!({"wait_id": "w"})),
+        ];
+        let answers = all(&mut rpc, &ids);
+        // Without a name the session would be unknown.
+        let code = match answers[2].as_ref().unwrap()["cancelled"] == true {
+            true => -32005,
+            false => -32602,
+        };
+        assert_eq!(answers[1].as_ref().unwrap_err()["code"], code, "round {round}: {answers:?}");
+    }
+}
+
+#[test]
 fn a_script_may_use_a_name_of_a_wait_again() {
     let home = home();
     let (mut server, mut rpc) = private(&home);

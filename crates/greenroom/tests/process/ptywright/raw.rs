@@ -300,7 +300,7 @@ fn who_listens_and_who_ends_a_session_hear_that_the_disk_was_full() {
     type_in(&mut rpc, &session, "\n");
     let is_flaw = |note: &serde_json::Value| note["method"] == "session.raw_transcript_error";
     let note = rpc.note("the disk is full", is_flaw);
-    let flaw = json!({"session": session, "written": 6, "stopped": true,
+    let flaw = json!({"session": session, "written": 6, "missing": 0, "stopped": true,
         "error": "io error: No space left on device (os error 28)"});
     assert_eq!(note["params"], flaw);
     assert!(disk.detach());
@@ -313,6 +313,10 @@ fn who_listens_and_who_ends_a_session_hear_that_the_disk_was_full() {
     assert_eq!(rpc.note("the disk was full", is_flaw)["params"], flaw);
     type_in(&mut rpc, &session, "\n");
     wait_for(&mut rpc, &session, "third");
+    type_in(&mut rpc, &session, "\n");
+    let exited = json!({"session": session, "matcher": {"type": "process_exited"}});
+    let exited = rpc.call("session.wait", &exited);
+    assert_eq!(exited["raw_transcript_error"], flaw["error"]);
     let closed = rpc.call("session.close", &json!({"session": session}));
     assert_eq!(closed, json!({"closed": true, "raw_transcript_error": flaw["error"]}));
     let exited = rpc.note("its end", |note| note["method"] == "session.exited");
