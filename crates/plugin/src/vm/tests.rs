@@ -6,7 +6,7 @@ use crate::meter::processor_time;
 use crate::package::Builtin;
 
 /// When harm must be over, of the processor's time: a tenth of a second as it is shipped, pauses included. Without
-/// optimisation a call may take three times as long, and so may what one look misses: copies of megabytes.
+/// optimisation a call may take five times as long, and so may what one look misses: copies of megabytes.
 const OVER: std::time::Duration = CPU_MAX.saturating_mul(5);
 
 const MANIFEST: &str = "name = \"p\"\nkind = \"adapter\"\nversion = \"1\"\nruntime = \"lua\"\n\
