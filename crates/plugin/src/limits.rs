@@ -13,9 +13,8 @@ pub(crate) const INSTRUCTIONS_PER_LOOK: u32 = 64;
 
 /// Processor time one call may take: as long as all its instructions take if they are cheap, and so little
 /// that with all its pauses, and with what one look may miss, it is over within a tenth of a second.
-/// Without optimisation everything takes several times as long, and tests run beside builds on shared machines, where
-/// what a neighbour took counts as the thread's own.
-pub const CPU_MAX: Duration = Duration::from_millis(if cfg!(debug_assertions) { 100 } else { 20 });
+/// Without optimisation everything takes several times as long.
+pub const CPU_MAX: Duration = Duration::from_millis(if cfg!(debug_assertions) { 60 } else { 20 });
 
 /// How much of the processor a call has before its thread pauses for the first time: as much as what most
 /// plugins make of a large screen, so that they need not. Predicates pause from the beginning.
