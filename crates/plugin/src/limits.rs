@@ -11,10 +11,28 @@ pub const INSTRUCTIONS_MAX: u64 = 2_000_000;
 /// joins texts of megabytes, seldom enough to cost little.
 pub(crate) const INSTRUCTIONS_PER_LOOK: u32 = 64;
 
+/// Memory in use from which the meter looks more often for the rest of a call: one instruction may then copy
+/// megabytes, and 64 of them take longer than all that a call has. What a screen is told by takes a tenth.
+pub(crate) const LARGE: usize = 4 << 20;
+
+/// How often it looks then: a file with a long table in it has that much in memory, too, and half a million
+/// instructions that take next to nothing.
+pub(crate) const INSTRUCTIONS_PER_LOOK_LARGE: u32 = 16;
+
 /// Processor time one call may take: as long as all its instructions take if they are cheap, and so little
 /// that with all its pauses, and with what one look may miss, it is over within a tenth of a second.
 /// Without optimisation everything takes several times as long.
 pub const CPU_MAX: Duration = Duration::from_millis(if cfg!(debug_assertions) { 60 } else { 20 });
+
+/// How many instructions at most lie behind a call that is made once more when its processor time is over. One
+/// that used that time has several times as many behind it. One with fewer mostly waited, in ways that the
+/// system takes for its own work, as where a virtual machine waits for a page of its memory.
+pub(crate) const HARDLY_RAN: u64 = INSTRUCTIONS_MAX / 16;
+
+/// Processor time it has then: several times what an innocent one needs, and so little that with both of them
+/// slow instructions are over within a tenth of a second as well.
+pub(crate) const CPU_AGAIN: Duration =
+    Duration::from_millis(if cfg!(debug_assertions) { 15 } else { 5 });
 
 /// How much of the processor a call has before its thread pauses for the first time: as much as what most
 /// plugins make of a large screen, so that they need not. Predicates pause from the beginning.

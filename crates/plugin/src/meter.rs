@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use crate::error::Limit;
-use crate::limits::{CPU_MAX, INSTRUCTIONS_MAX, LOGS_PER_CALL, PAUSE, RUN, WALL_MAX};
+use crate::limits::{CPU_MAX, HARDLY_RAN, INSTRUCTIONS_MAX, LOGS_PER_CALL, PAUSE, RUN, WALL_MAX};
 
 /// Native steps that take the time of one instruction, about.
 const STEPS_PER_INSTRUCTION: u64 = 4;
@@ -23,6 +23,8 @@ pub(crate) struct Meter {
     began: Cell<Instant>,
     /// What the thread had used of the processor by then.
     used: Cell<Duration>,
+    /// How much more it may use.
+    processor: Cell<Duration>,
     /// When to look whether a pause is due, by the clock, and what the thread will have used by then.
     pause: Cell<(Instant, Duration)>,
     broken: Cell<Option<Limit>>,
@@ -37,6 +39,7 @@ impl Meter {
             left: Cell::new(0),
             began: Cell::new(Instant::now()),
             used: Cell::default(),
+            processor: Cell::new(CPU_MAX),
             pause: Cell::new((Instant::now(), Duration::ZERO)),
             broken: Cell::new(None),
             logs: Cell::new(0),
@@ -44,11 +47,12 @@ impl Meter {
         }
     }
 
-    /// A call begins, and has so much of the processor before its first pause.
-    pub(crate) fn start(&self, first_run: Duration) {
+    /// A call begins, and has so much of the processor before its first pause, and in all.
+    pub(crate) fn start(&self, first_run: Duration, processor: Duration) {
         self.left.set(INSTRUCTIONS_MAX);
         self.began.set(Instant::now());
         self.used.set(processor_time());
+        self.processor.set(processor);
         self.pause.set((self.began.get() + first_run, self.used.get() + first_run));
         self.broken.set(None);
         self.logs.set(LOGS_PER_CALL);
@@ -93,9 +97,10 @@ impl Meter {
         self.pause(now);
         let passed = now.saturating_duration_since(self.began.get());
         // No thread uses more of the processor than time passes, which is cheaper to ask for.
-        if passed < CPU_MAX {
+        let processor = self.processor.get();
+        if passed < processor {
             None
-        } else if processor_time().saturating_sub(self.used.get()) >= CPU_MAX {
+        } else if processor_time().saturating_sub(self.used.get()) >= processor {
             Some(Limit::Processor)
         } else {
             (passed >= WALL_MAX).then_some(Limit::Wall)
@@ -116,6 +121,12 @@ impl Meter {
     /// Fails if a limit was broken before.
     pub(crate) fn check(&self) -> Result<(), Limit> {
         self.broken.get().map_or(Ok(()), Err)
+    }
+
+    /// Whether the call's processor time was over before it did much with it.
+    pub(crate) fn hardly_ran(&self) -> bool {
+        let ran = INSTRUCTIONS_MAX.saturating_sub(self.left.get());
+        self.broken.get() == Some(Limit::Processor) && ran <= HARDLY_RAN
     }
 
     /// Whether one more text may be logged.

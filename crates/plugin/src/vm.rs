@@ -19,7 +19,10 @@ use mlua::{
 use serde_json::Value;
 
 use crate::error::{Limit, PluginError, short};
-use crate::limits::{FIRST_RUN, INSTRUCTIONS_PER_LOOK, LEVELS_MAX, MEMORY_MAX, RUN};
+use crate::limits::{
+    CPU_AGAIN, CPU_MAX, FIRST_RUN, INSTRUCTIONS_PER_LOOK, INSTRUCTIONS_PER_LOOK_LARGE, LARGE,
+    LEVELS_MAX, MEMORY_MAX, RUN,
+};
 use crate::meter::Meter;
 use crate::package::Package;
 use crate::sight::Sight;
@@ -78,12 +81,12 @@ impl Vm {
     pub(crate) fn start(package: Arc<Package>) -> Result<Self, PluginError> {
         let (path, source) = package.entry()?;
         let meter = Rc::new(Meter::new());
-        meter.start(FIRST_RUN);
+        meter.start(FIRST_RUN, CPU_MAX);
         let failed = |error| failure(package.name(), CHUNK, &meter, &error);
         let (lua, metatables) = sandbox(&package, &meter).map_err(failed)?;
         let chunk = compile(&lua, path, source).map_err(failed)?;
         // A long file takes its time to compile, which is bounded by its length.
-        meter.start(FIRST_RUN);
+        meter.start(FIRST_RUN, CPU_MAX);
         let exports = match chunk.call(()).map_err(failed)? {
             LuaValue::Table(exports) => exports,
             other => {
@@ -97,11 +100,21 @@ impl Vm {
         Ok(Self { lua, meter, metatables, exports, package: Arc::clone(&package) })
     }
 
-    /// Calls a function of the plugin.
+    /// Calls a function of the plugin; once more if its time was over before it did much.
     pub(crate) fn call(&self, call: &Call) -> Result<Value, PluginError> {
+        let answer = self.attempt(call, CPU_MAX);
+        // Predicates are asked again anyway, and by many.
+        let is_predicate = matches!(call.input, Input::Predicate { .. });
+        if answer.is_err() && self.meter.hardly_ran() && !is_predicate {
+            return self.attempt(call, CPU_AGAIN);
+        }
+        answer
+    }
+
+    fn attempt(&self, call: &Call, processor: Duration) -> Result<Value, PluginError> {
         let plugin = self.package.name();
-        self.meter.start(call.input.first_run());
-        let watched = watch(&self.lua, &self.meter, &self.metatables, INSTRUCTIONS_PER_LOOK);
+        self.meter.start(call.input.first_run(), processor);
+        let watched = watch(&self.lua, &self.meter, &self.metatables, Looks::Seldom);
         if let Err(error) = watched {
             return Err(failure(plugin, &call.function, &self.meter, &error));
         }
@@ -184,23 +197,49 @@ fn sandbox(package: &Arc<Package>, meter: &Rc<Meter>) -> mlua::Result<(Lua, Tabl
         granted.raw_set(permission.as_str(), true)?;
     }
     compile(&lua, "=greenroom", PRELUDE.as_bytes())?.call::<()>((natives, granted))?;
-    watch(&lua, meter, &metatables, INSTRUCTIONS_PER_LOOK)?;
+    watch(&lua, meter, &metatables, Looks::Seldom)?;
     Ok((lua, metatables))
 }
 
-/// Asks the meter every so many instructions.
+/// How the meter looks at what runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Looks {
+    /// Every so many instructions.
+    Seldom,
+    /// More often: there is so much in memory that one may take long.
+    Often,
+    /// At each one, after a limit was broken: what still runs is what closes variables on the way out.
+    Unwinding,
+}
+
+impl Looks {
+    /// Instructions from one look to the next.
+    fn every(self) -> u32 {
+        match self {
+            Looks::Seldom => INSTRUCTIONS_PER_LOOK,
+            Looks::Often => INSTRUCTIONS_PER_LOOK_LARGE,
+            Looks::Unwinding => 1,
+        }
+    }
+}
+
+/// Asks the meter about what runs.
 ///
-/// Once a limit is broken, what still runs is what closes variables on the way out. There may be
-/// thousands of them: what is to close them is taken away, and each instruction is looked at.
-fn watch(lua: &Lua, meter: &Rc<Meter>, metatables: &Table, every: u32) -> mlua::Result<()> {
+/// What closes variables may be there thousands of times once a limit is broken: it is taken away.
+fn watch(lua: &Lua, meter: &Rc<Meter>, metatables: &Table, looks: Looks) -> mlua::Result<()> {
     let (meter, metatables) = (Rc::clone(meter), metatables.clone());
-    let triggers = HookTriggers::new().every_nth_instruction(every);
+    let triggers = HookTriggers::new().every_nth_instruction(looks.every());
     lua.set_global_hook(triggers, move |lua, _| {
-        meter.spend(u64::from(every)).map_err(|limit| {
-            let unwinding =
-                if every > 1 { close_nothing(lua, &meter, &metatables) } else { Ok(()) };
+        meter.spend(u64::from(looks.every())).map_err(|limit| {
+            let unwinding = match looks {
+                Looks::Seldom | Looks::Often => close_nothing(lua, &meter, &metatables),
+                Looks::Unwinding => Ok(()),
+            };
             unwinding.err().unwrap_or_else(|| limit.into())
         })?;
+        if looks == Looks::Seldom && lua.used_memory() > LARGE {
+            watch(lua, &meter, &metatables, Looks::Often)?;
+        }
         if lua.inspect_stack(LEVELS_MAX, |_| ()).is_some() {
             return Err(mlua::Error::runtime(format!("stack overflow: {LEVELS_MAX} levels")));
         }
@@ -209,7 +248,7 @@ fn watch(lua: &Lua, meter: &Rc<Meter>, metatables: &Table, every: u32) -> mlua::
 }
 
 fn close_nothing(lua: &Lua, meter: &Rc<Meter>, metatables: &Table) -> mlua::Result<()> {
-    watch(lua, meter, metatables, 1)?;
+    watch(lua, meter, metatables, Looks::Unwinding)?;
     metatables.for_each(|metatable: Table, _: bool| metatable.raw_set("__close", LuaValue::Nil))
 }
 

@@ -1,4 +1,7 @@
 //! What harm takes, by the clock that the limits go by.
+//!
+//! It is the least of some attempts that counts: what others take of a shared machine only adds to it, and a
+//! bound that does not hold holds in none.
 
 use super::*;
 use crate::limits::CPU_MAX;
@@ -6,7 +9,7 @@ use crate::meter::processor_time;
 use crate::package::Builtin;
 
 /// When harm must be over, of the processor's time: the rest of a tenth of a second is for pauses.
-const OVER: std::time::Duration = std::time::Duration::from_millis(100);
+const OVER: Duration = Duration::from_millis(100);
 
 const MANIFEST: &str = "name = \"p\"\nkind = \"adapter\"\nversion = \"1\"\nruntime = \"lua\"\n\
     entrypoint = \"main.lua\"\npermissions = []\n";
@@ -28,13 +31,20 @@ fn package(source: String) -> Arc<Package> {
     Arc::new(Package::built_in(Builtin { manifest: MANIFEST, files }).unwrap())
 }
 
-/// What a failure took of the processor.
+/// How often each harm is done.
+const ATTEMPTS: usize = 3;
+
+/// Fails if every attempt took too much of the processor, or one came to its end.
 #[track_caller]
-fn took<T>(body: &str, harm: impl FnOnce() -> Result<T, PluginError>) {
-    let before = processor_time();
-    let error = harm().err().unwrap_or_else(|| panic!("{body}: came to its end"));
-    let took = processor_time() - before;
-    assert!(took <= OVER, "{body}: {took:?}, {error}");
+fn is_over_soon<T>(body: &str, harm: impl Fn() -> Result<T, PluginError>) {
+    let took = (0..ATTEMPTS).map(|_| {
+        let before = processor_time();
+        assert!(harm().is_err(), "{body}: came to its end");
+        processor_time() - before
+    });
+    // All of them: what one leaves behind must not keep the next from being stopped.
+    let took: Vec<Duration> = took.collect();
+    assert!(took.iter().any(|it| *it <= OVER), "{body}: {took:?}");
 }
 
 #[test]
@@ -42,9 +52,7 @@ fn a_call_that_does_harm_is_over_within_a_tenth_of_a_second() {
     assert!(CPU_MAX < OVER);
     for body in HARM {
         let vm = Vm::start(package(format!("return {{ f = function() {body} end }}"))).unwrap();
-        for _ in 0..3 {
-            took(body, || vm.call(&Call { function: "f".to_owned(), input: Input::Nothing }));
-        }
+        is_over_soon(body, || vm.call(&Call { function: "f".to_owned(), input: Input::Nothing }));
     }
 }
 
@@ -52,6 +60,23 @@ fn a_call_that_does_harm_is_over_within_a_tenth_of_a_second() {
 fn so_is_a_file_that_does() {
     for body in HARM {
         let package = package(format!("local it = (function() {body} end)() return {{}}"));
-        took(body, || Vm::start(Arc::clone(&package)));
+        is_over_soon(body, || Vm::start(Arc::clone(&package)));
+    }
+}
+
+/// Each instruction copies megabytes: hardly any lies behind it when its time is over.
+#[test]
+fn who_hardly_ran_is_asked_once_more_and_a_predicate_is_not() {
+    let source = "local s, calls = ('x'):rep(4000000), 0 \
+        return { calls = function() return calls end, \
+            slow = function() calls = calls + 1 while true do local it = s .. 'y' end end }";
+    let ask =
+        |vm: &Vm, function: &str, input| vm.call(&Call { function: function.to_owned(), input });
+    let predicate = || Input::Predicate { sight: Sight::default(), params: Value::Null };
+    for (input, calls) in [(Input::Nothing, 2), (predicate(), 1)] {
+        let vm = Vm::start(package(source.to_owned())).unwrap();
+        let error = ask(&vm, "slow", input).unwrap_err();
+        assert!(matches!(error, PluginError::Limit { limit: Limit::Processor, .. }), "{error}");
+        assert_eq!(ask(&vm, "calls", Input::Nothing).unwrap(), calls);
     }
 }

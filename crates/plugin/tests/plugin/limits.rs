@@ -83,6 +83,7 @@ async fn nothing_is_closed_on_the_way_out() {
         mt.__close = function() n = n + 1 while true do end end";
     for rest in [
         "local it <close> = t while true do end",
+        "local it <close> = t local s = ('x'):rep(4000000) while true do local it = s .. 'y' end",
         "for _ in next, { 1 }, nil, t do while true do end end",
         "local function f(i) local a <close> = t local b <close> = t local c <close> = t \
            if i > 0 then f(i - 1) end while true do end end f(150)",

@@ -18,7 +18,7 @@ fn check(expression: &str) {
 fn run(expression: &str, ours: bool) -> Result<String, ()> {
     let lua = Lua::new();
     let meter = Rc::new(Meter::new());
-    meter.start(crate::limits::FIRST_RUN);
+    meter.start(crate::limits::FIRST_RUN, crate::limits::CPU_MAX);
     if ours {
         let string: mlua::Table = lua.globals().get("string").unwrap();
         for pair in strings::table(&lua, &meter).unwrap().pairs::<String, Value>() {
