@@ -1,13 +1,13 @@
 //! What a wait waits for, as clients and plugins spell it, and what it says of what held.
 //!
-//! A tree without Lua becomes a matcher of the engine and is looked at in the session's own turn.
+//! A [`Tree`] without Lua becomes a matcher of the engine and is looked at in the session's own turn.
 //! One with Lua cannot be: a plugin may take its time. Its Lua parts are asked beside the session
-//! whenever that changed, and the rest is held against the same sight.
+//! whenever that changed, and the rest is held against the same sight. A [`Goal`] is either, checked.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use greenroom_engine::{Area, Matcher, Outcome, Pattern, PatternError};
@@ -56,6 +56,18 @@ pub(crate) enum Tree {
     Lua(Predicate),
 }
 
+/// What a wait waits for: how it was written, and how the engine looks at that. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Goal(Arc<Parsed>);
+
+#[derive(Debug)]
+struct Parsed {
+    tree: Tree,
+    /// Of the same shape as the tree; where that has a predicate, what never holds.
+    matcher: Matcher,
+    asks_lua: bool,
+}
+
 /// How much there is of a tree.
 #[derive(Debug, Clone, Copy, Default)]
 struct Size {
@@ -73,9 +85,9 @@ pub(crate) struct Predicate {
     pub(crate) params: Value,
 }
 
-impl Tree {
-    /// A tree from JSON, checked; and as the engine takes it, if it is free of Lua.
-    pub(crate) fn from_wire(value: &Value) -> Result<(Tree, Option<Matcher>), RpcError> {
+impl Goal {
+    /// What is to be waited for, from JSON, checked.
+    pub(crate) fn from_wire(value: &Value) -> Result<Goal, RpcError> {
         let wrong = |error: serde_path_to_error::Error<serde_json::Error>| {
             let (path, why) = (error.path().to_string(), error.inner());
             let path = if path == "." { String::new() } else { format!(".{path}") };
@@ -92,9 +104,36 @@ impl Tree {
         }
         let mut lua = 0;
         let matcher = tree.to_engine(0, &mut lua)?;
-        Ok((tree, (lua == 0).then_some(matcher)))
+        Ok(Goal(Arc::new(Parsed { tree, matcher, asks_lua: lua > 0 })))
     }
 
+    /// As the engine takes it, if it is free of Lua.
+    pub(crate) fn matcher(&self) -> Option<&Matcher> {
+        (!self.0.asks_lua).then_some(&self.0.matcher)
+    }
+
+    /// What a client that brings it must be allowed to read: what holds is told, and with it what was there.
+    pub(crate) fn reads(&self) -> Vec<Permission> {
+        self.0.tree.reads()
+    }
+
+    /// How long nothing must happen for it to hold, wherever it says so.
+    pub(crate) fn stable_ms(&self) -> Vec<u64> {
+        self.0.tree.stable_ms()
+    }
+
+    /// What held, as clients get it.
+    pub(crate) fn to_wire(&self, outcome: &Outcome) -> Value {
+        self.0.tree.to_wire(outcome)
+    }
+
+    /// Holds it against a sight; gives what held, as clients get it.
+    pub(crate) async fn holds(&self, held: &Held<'_>) -> Option<Value> {
+        holds(&self.0.tree, &self.0.matcher, held).await
+    }
+}
+
+impl Tree {
     fn size(&self) -> Size {
         match self {
             Tree::ScreenRegex(pattern) | Tree::TranscriptRegex(pattern) => {
@@ -112,7 +151,7 @@ impl Tree {
         }
     }
 
-    /// As the engine takes it. Predicates become what never holds, in the order of `lua`.
+    /// As the engine takes it. Predicates become what never holds, and are counted.
     fn to_engine(&self, depth: usize, lua: &mut usize) -> Result<Matcher, RpcError> {
         if depth > MAX_DEPTH {
             return Err(RpcError::params("matchers are nested too deeply"));
@@ -157,8 +196,7 @@ impl Tree {
         })
     }
 
-    /// What a client that brings it must be allowed to read: what holds is told, and with it what was there.
-    pub(crate) fn reads(&self) -> Vec<Permission> {
+    fn reads(&self) -> Vec<Permission> {
         match self {
             Tree::ContainsText(_) | Tree::ScreenRegex(_) | Tree::CursorAt { .. } => {
                 vec![Permission::ScreenRead]
@@ -172,8 +210,7 @@ impl Tree {
         }
     }
 
-    /// Whether it can come to hold though nothing happens, and after how long.
-    pub(crate) fn stable_ms(&self) -> Vec<u64> {
+    fn stable_ms(&self) -> Vec<u64> {
         match self {
             Tree::ScreenStable { min_ms } => vec![*min_ms],
             Tree::Any(trees) | Tree::All(trees) => trees.iter().flat_map(Tree::stable_ms).collect(),
@@ -182,7 +219,7 @@ impl Tree {
     }
 
     /// What held, as clients get it. The tree is the one the engine's matcher was made of.
-    pub(crate) fn to_wire(&self, outcome: &Outcome) -> Value {
+    fn to_wire(&self, outcome: &Outcome) -> Value {
         match (self, outcome) {
             (Tree::ContainsText(text), _) => json!({"kind": "contains_text", "text": text}),
             (Tree::TranscriptContains(text), _) => {
@@ -236,51 +273,48 @@ pub(crate) struct Held<'a> {
     pub(crate) may_hold_later: AtomicBool,
 }
 
+impl Held<'_> {
+    /// What of one matcher holds that has none inside.
+    fn plain(&self, matcher: &Matcher) -> Option<Outcome> {
+        match matcher {
+            Matcher::Text(pattern, Area::Transcript(_)) => pattern.find(&self.sight.transcript),
+            Matcher::Text(pattern, _) => pattern.find(&self.sight.screen),
+            Matcher::Cursor(row, col) => (self.cursor == (*row, *col)).then_some(Outcome::Cursor),
+            Matcher::Stable(time) => (self.stable >= *time).then_some(Outcome::Idle),
+            Matcher::Exit => self.sight.process_exited.then_some(Outcome::Exit),
+            // No tree becomes one of these, or it has others inside.
+            Matcher::Idle(_) | Matcher::Any(_) | Matcher::All(_) | Matcher::Not(_) => None,
+        }
+    }
+}
+
 /// The future of a look at a tree: a tree has trees inside.
 type Looking<'a> = Pin<Box<dyn Future<Output = Option<Value>> + Send + 'a>>;
 
-/// Holds a tree with Lua in it against a sight; gives what held, as clients get it.
+/// Holds a tree, and the matcher that was made of it, against a sight.
 ///
 /// A predicate that fails, or is not there, does not hold: that is the contract. The registry
 /// tells the log why. Only of a plugin that will never say anything again the wait is told.
-pub(crate) fn holds<'a>(tree: &'a Tree, held: &'a Held<'a>) -> Looking<'a> {
+fn holds<'a>(tree: &'a Tree, matcher: &'a Matcher, held: &'a Held<'a>) -> Looking<'a> {
     Box::pin(async move {
-        let (text, transcript) = (&*held.sight.screen, &*held.sight.transcript);
-        let found = |pattern: &str, text: &str| {
-            let regex = Pattern::regex_of_all(pattern).ok()?;
-            regex.find(text)
-        };
-        match tree {
-            Tree::ContainsText(wanted) => {
-                text.contains(wanted).then(|| tree.to_wire(&Outcome::Idle))
-            }
-            Tree::TranscriptContains(wanted) => {
-                transcript.contains(wanted).then(|| tree.to_wire(&Outcome::Idle))
-            }
-            Tree::ScreenRegex(pattern) => Some(tree.to_wire(&found(pattern, text)?)),
-            Tree::TranscriptRegex(pattern) => Some(tree.to_wire(&found(pattern, transcript)?)),
-            Tree::CursorAt { row, col } => {
-                (held.cursor == (*row, *col)).then(|| tree.to_wire(&Outcome::Cursor))
-            }
-            Tree::ScreenStable { min_ms } => (held.stable >= Duration::from_millis(*min_ms))
-                .then(|| tree.to_wire(&Outcome::Idle)),
-            Tree::ProcessExited => held.sight.process_exited.then(|| tree.to_wire(&Outcome::Exit)),
-            Tree::Any(trees) => {
-                for tree in trees {
-                    if let Some(matched) = holds(tree, held).await {
+        match (tree, matcher) {
+            (Tree::Lua(predicate), _) => asked(predicate, held).await,
+            (Tree::Any(trees), Matcher::Any(matchers)) => {
+                for (tree, matcher) in trees.iter().zip(matchers) {
+                    if let Some(matched) = holds(tree, matcher, held).await {
                         return Some(json!({"kind": "any", "matched": matched}));
                     }
                 }
                 None
             }
-            Tree::All(trees) => {
+            (Tree::All(trees), Matcher::All(matchers)) => {
                 let mut matched = Vec::with_capacity(trees.len());
-                for tree in trees {
-                    matched.push(holds(tree, held).await?);
+                for (tree, matcher) in trees.iter().zip(matchers) {
+                    matched.push(holds(tree, matcher, held).await?);
                 }
                 Some(json!({"kind": "all", "matched": matched}))
             }
-            Tree::Lua(predicate) => asked(predicate, held).await,
+            _ => held.plain(matcher).map(|outcome| tree.to_wire(&outcome)),
         }
     })
 }
@@ -334,7 +368,7 @@ mod tests {
                 |it, _| json!({"type": "any", "value": [it]}),
             ),
         ] {
-            assert_eq!(Tree::from_wire(&wrong).unwrap_err().code, -32602, "{wrong}");
+            assert_eq!(Goal::from_wire(&wrong).unwrap_err().code, -32602, "{wrong}");
         }
     }
 }

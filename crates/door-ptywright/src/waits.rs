@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use greenroom_engine::redact::Excerpt;
-use greenroom_engine::{End, Error, Matcher, Scene, Waited};
+use greenroom_engine::{End, Error, Scene, Waited};
 use greenroom_model::{ExitStatus, SessionId};
 use greenroom_plugin::Sight;
 use serde_json::Value;
@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use crate::Door;
 use crate::error::RpcError;
-use crate::matcher::{Held, TRANSCRIPT_TAIL, Tree, holds};
+use crate::matcher::{Goal, Held, TRANSCRIPT_TAIL};
 
 /// The longest name of a wait.
 const MAX_WAIT_ID: usize = 256;
@@ -222,34 +222,34 @@ impl Door {
         Ok(seen)
     }
 
-    /// Waits until a tree holds; gives what held, and what a look in that turn gave.
+    /// Waits until a goal is reached; gives what held, and what a look in that turn gave.
     pub(crate) async fn wait<T: Send + 'static>(
         &self,
         id: SessionId,
-        (tree, plain): &(Tree, Option<Matcher>),
+        goal: &Goal,
         timeout: Duration,
         look: impl FnOnce(Value, Scene<'_>) -> T + Send + 'static,
     ) -> Result<T, RpcError> {
-        match plain {
+        match goal.matcher().cloned() {
             Some(matcher) => {
-                let (tree, matcher) = (tree.clone(), matcher.clone());
+                let goal = goal.clone();
                 let look = move |waited: &Waited, scene: Scene<'_>| {
-                    look(tree.to_wire(&waited.outcome), scene)
+                    look(goal.to_wire(&waited.outcome), scene)
                 };
                 Ok(self.engine.wait(id, matcher, Some(timeout), None, look).await?)
             }
             None => {
-                let matched = self.wait_with_lua(id, tree, timeout).await?;
+                let matched = self.wait_with_lua(id, goal, timeout).await?;
                 Ok(self.engine.scene(id, |scene| look(matched, scene)).await?)
             }
         }
     }
 
-    /// Waits until a tree with Lua in it holds.
+    /// Waits until a goal with Lua in it is reached.
     async fn wait_with_lua(
         &self,
         id: SessionId,
-        tree: &Tree,
+        goal: &Goal,
         timeout: Duration,
     ) -> Result<Value, RpcError> {
         let began = Instant::now();
@@ -275,7 +275,7 @@ impl Door {
                 disabled,
                 may_hold_later: AtomicBool::new(false),
             };
-            if let Some(matched) = holds(tree, &held).await {
+            if let Some(matched) = goal.holds(&held).await {
                 return Ok(matched);
             }
             again = true;
@@ -287,13 +287,13 @@ impl Door {
             if Instant::now() >= until {
                 return Err(timed_out().into());
             }
-            if sight.process_exited && tree.stable_ms().is_empty() {
+            if sight.process_exited && goal.stable_ms().is_empty() {
                 return Err(RpcError::closed());
             }
             // When it may hold though nothing happens: when it has been quiet for long enough.
             let stable_since = Instant::now() - stable;
             let times =
-                tree.stable_ms().into_iter().map(|ms| stable_since + Duration::from_millis(ms));
+                goal.stable_ms().into_iter().map(|ms| stable_since + Duration::from_millis(ms));
             let times = times.filter(|&at| at > Instant::now());
             let ask = held.may_hold_later.into_inner().then(|| Instant::now() + ask_again(stable));
             let due = times.chain(ask).chain([until]).min().unwrap_or(until);

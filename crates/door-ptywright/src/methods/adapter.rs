@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use greenroom_engine::redact::Redaction;
-use greenroom_engine::{Matcher, New, Program, Scene, State as Life};
+use greenroom_engine::{New, Program, Scene, State as Life};
 use greenroom_plugin::Permission;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -19,7 +19,7 @@ use crate::answer::Answer;
 use crate::connection::Connection;
 use crate::envelope::Params;
 use crate::error::RpcError;
-use crate::matcher::{TRANSCRIPT_TAIL, Tree};
+use crate::matcher::{Goal, TRANSCRIPT_TAIL};
 use crate::redaction::Wish;
 use crate::sessions::name;
 use crate::snapshot::{Shot, Wanted};
@@ -256,35 +256,35 @@ impl Waiting {
     }
 
     /// The caller's own matcher, if there is one. It must not show what the plugin may not read.
-    fn own_tree(&self, live: &Live) -> Result<Option<(Tree, Option<Matcher>)>, RpcError> {
+    fn own_goal(&self, live: &Live) -> Result<Option<Goal>, RpcError> {
         let Some(matcher) = &self.matcher else { return Ok(None) };
-        let tree = Tree::from_wire(matcher)?;
-        for permission in tree.0.reads() {
+        let goal = Goal::from_wire(matcher)?;
+        for permission in goal.reads() {
             live.permits("adapter.wait", permission)?;
         }
-        Ok(Some(tree))
+        Ok(Some(goal))
     }
 
     /// Whether it can be waited for, as far as that can be told without asking the plugin: what that says may
     /// depend on what is sent first.
     async fn check(&self, live: &Live) -> Result<(), RpcError> {
         members(&self.params)?;
-        if self.own_tree(live)?.is_none() {
+        if self.own_goal(live)?.is_none() {
             live.plugin.has_matcher(self.function()).await?;
         }
         Ok(())
     }
 
-    async fn tree(&self, live: &Live) -> Result<(Tree, Option<Matcher>), RpcError> {
-        if let Some(tree) = self.own_tree(live)? {
-            return Ok(tree);
+    async fn goal(&self, live: &Live) -> Result<Goal, RpcError> {
+        if let Some(goal) = self.own_goal(live)? {
+            return Ok(goal);
         }
         let mut params = members(&self.params)?;
         params.entry("completed_turn_stable_ms").or_insert(COMPLETED_MS.into());
         let matcher = live.plugin.matcher(self.function(), Value::Object(params)).await?;
         // What is wrong with it is the plugin's fault, not the caller's.
         let name = &live.plugin.manifest().name;
-        Tree::from_wire(&matcher).map_err(|error| RpcError::plugin(name, self.function(), &error))
+        Goal::from_wire(&matcher).map_err(|error| RpcError::plugin(name, self.function(), &error))
     }
 
     /// Waits, and says what held and what the adapter makes of it.
@@ -295,14 +295,14 @@ impl Waiting {
         (params, policy): (&Params, Option<Redaction>),
         until: Instant,
     ) -> Result<Value, RpcError> {
-        let tree = self.tree(live).await?;
+        let goal = self.goal(live).await?;
         it.door.engine.transcribe(live.session, TRANSCRIPT_CHARS).await?;
         let working = if self.matcher.is_none() { it.door.working(live).await } else { Vec::new() };
         let mut changes = it.door.engine.changes(live.session)?;
         let (matched, state) = loop {
             changes.borrow_and_update();
             let left = until.saturating_duration_since(Instant::now());
-            let waited = it.door.wait(live.session, &tree, left, |matched, scene| {
+            let waited = it.door.wait(live.session, &goal, left, |matched, scene| {
                 // One that has ended is still for ever, which is no number of milliseconds.
                 let quiet = if scene.end.is_some() { MAX_WAIT } else { scene.quiet };
                 (matched, quiet, [scene.excerpt().clone(), scene.printed(TRANSCRIPT_TAIL)])

@@ -19,7 +19,7 @@ use crate::envelope::Params;
 use crate::error::RpcError;
 use crate::evidence::Tail;
 use crate::json::push_text;
-use crate::matcher::{TRANSCRIPT_TAIL, Tree};
+use crate::matcher::{Goal, TRANSCRIPT_TAIL};
 use crate::notes::Ended;
 use crate::recording::{Recording, Recordings};
 use crate::redaction::Wish;
@@ -227,7 +227,7 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
     let Wait { session, matcher, timeout_ms, evidence, _name } = params.read()?;
     let (door, began) = (&it.door, Instant::now());
     let id = door.session(&session)?;
-    let tree = Tree::from_wire(&matcher)?;
+    let goal = Goal::from_wire(&matcher)?;
     let wanted: Wanted = params.read()?;
     door.engine.transcribe(id, TRANSCRIPT_CHARS).await?;
     let evidence = match evidence.unwrap_or(true) {
@@ -244,7 +244,7 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
     let timeout = Duration::from_millis(timeout_ms.unwrap_or(TIMEOUT_MS));
     // Not kept by a wait that nobody waits for any more.
     let (connection, asked) = (Arc::downgrade(it), params.asked.clone());
-    let waiting = door.wait(id, &tree, timeout, move |matched, scene| {
+    let waiting = door.wait(id, &goal, timeout, move |matched, scene| {
         let ended = scene.end.is_some();
         let answer = told.answer(matched, name.id(), scene);
         let Some(it) = connection.upgrade() else { return Some(answer) };
