@@ -9,6 +9,7 @@
 
 mod answers;
 mod automation;
+mod bearer;
 mod browser;
 mod chat;
 mod control;

@@ -27,7 +27,11 @@ pub(crate) struct Wright {
 
 impl Wright {
     pub(crate) fn connect(socket: &Path) -> Result<Wright> {
-        let stream = UnixStream::connect(socket).context("connecting to the ptywright door")?;
+        Wright::over(UnixStream::connect(socket).context("connecting to the ptywright door")?)
+    }
+
+    /// Over a connection that there is.
+    pub(super) fn over(stream: UnixStream) -> Result<Wright> {
         stream.set_read_timeout(Some(PATIENCE))?;
         let buffer = vec![0; READ];
         Ok(Wright { stream, last: 0, begin: String::new(), buffer, read: 0, line: 0 })
@@ -52,12 +56,12 @@ impl Wright {
     }
 
     /// The line that came last.
-    fn line(&self) -> &[u8] {
+    pub(super) fn line(&self) -> &[u8] {
         &self.buffer[..self.line]
     }
 
     /// Reads the next line.
-    fn next(&mut self) -> Result<()> {
+    pub(super) fn next(&mut self) -> Result<()> {
         self.buffer.copy_within(self.line..self.read, 0);
         self.read -= std::mem::take(&mut self.line);
         let mut seen = 0;
