@@ -63,6 +63,8 @@ impl Session {
         self.redraw_last();
         self.viewers.tell_end(&Event::Ended(end));
         self.house.tell(HouseEvent::Ended(id, end));
+        // Who follows what changes hears of the end by this: a disk that is full is no reason to keep it from them.
+        drop(self.changes);
         reach(Point::EndTold);
         // Only the holder keeps the terminal: if it was killed, the child must get its hangup.
         self.keyboard.close();

@@ -105,6 +105,19 @@ async fn a_holder_goes_only_when_its_session_is_kept() {
 }
 
 #[tokio::test]
+async fn who_follows_a_session_hears_of_its_end_while_it_cannot_be_kept() {
+    let mut world = World::new().await;
+    *world.archive.full.lock().unwrap() = true;
+    let mut changes = world.engine.changes(ID).unwrap();
+    world.prints("bye");
+    world.ends(ExitStatus::Code(0));
+    while changes.changed().await.is_ok() {}
+    let state = world.engine.info("7").unwrap().state;
+    assert!(matches!(state, State::Ended(greenroom_engine::End::Exited(ExitStatus::Code(0)), _)));
+    assert!(world.archive.ended.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
 async fn a_client_goes_on_with_the_next_daemon() {
     let log = b"one two three".to_vec();
     let notes = vec![("attached".to_owned(), "1".to_owned())];
