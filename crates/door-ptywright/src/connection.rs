@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::answer::Answer;
+use crate::cancels::Target;
 use crate::envelope::{Asked, Request};
 use crate::error::RpcError;
 use crate::framing::{Came, Decoder, Framing};
@@ -25,7 +26,6 @@ use crate::notes::Notes;
 use crate::order::{Before, Busy, Queue, Unanswered};
 use crate::sessions::name;
 use crate::typing::Typing;
-use crate::waits::Target;
 use crate::{Door, notes};
 
 /// How many requests of one connection may be under way. Past that it is not read until one is done.

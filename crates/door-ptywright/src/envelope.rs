@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
+use crate::cancels::{Cancelled, Named};
 use crate::error::RpcError;
 use crate::typing::Typing;
-use crate::waits::{Cancelled, Named};
 
 /// A request or a notification.
 #[derive(Debug)]

@@ -12,6 +12,7 @@
 mod action;
 mod adapters;
 mod answer;
+mod cancels;
 mod connection;
 mod envelope;
 mod error;
@@ -40,10 +41,10 @@ pub use framing::{Framing, MAX_MESSAGE};
 pub use methods::names as method_names;
 
 use crate::adapters::Adapters;
+use crate::cancels::Cancels;
 use crate::looks::Looks;
 use crate::recording::Recordings;
 use crate::sessions::Sessions;
-use crate::waits::Cancels;
 
 /// How many characters of what a session prints are kept, unless its maker says otherwise.
 pub const TRANSCRIPT_CHARS: usize = 128 << 10;

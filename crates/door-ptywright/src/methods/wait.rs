@@ -6,10 +6,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::answer::Answer;
+use crate::cancels::Target;
 use crate::connection::Connection;
 use crate::envelope::{Params, Request};
 use crate::error::RpcError;
-use crate::waits::Target;
 
 #[derive(Deserialize)]
 struct Cancel {
