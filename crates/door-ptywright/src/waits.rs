@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use greenroom_engine::redact::Excerpt;
+use greenroom_engine::redact::{Excerpt, Redaction};
 use greenroom_engine::{End, Error, Scene, Waited};
 use greenroom_model::{ExitStatus, SessionId};
 use greenroom_plugin::Sight;
@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use crate::Door;
 use crate::error::RpcError;
 use crate::matcher::{Goal, Held, TRANSCRIPT_TAIL};
+use crate::veil::Veil;
 
 /// How soon a predicate is asked again at least: what is less than that nobody notices.
 const ASK_SOON: Duration = Duration::from_millis(10);
@@ -78,6 +79,23 @@ impl Seen {
     }
 }
 
+/// What held, and in which texts, if those are not the ones that a look after it would find.
+pub(crate) struct Caught {
+    outcome: Value,
+    seen: Option<[Excerpt; 2]>,
+}
+
+impl Caught {
+    /// What held, as somebody with this policy may see it. The scene is of the moment at which the wait was over:
+    /// where a plugin was asked, that is later, and a secret that was caught may be gone from it.
+    pub(crate) fn shown(self, policy: Option<&Redaction>, scene: Scene<'_>) -> Value {
+        let Caught { mut outcome, seen } = self;
+        let now = || [scene.excerpt().clone(), scene.printed(TRANSCRIPT_TAIL)];
+        Veil::new(policy, || seen.unwrap_or_else(now)).outcome(&mut outcome);
+        outcome
+    }
+}
+
 impl Door {
     /// What a plugin sees of a session now.
     pub(crate) async fn see(&self, id: SessionId) -> Result<Seen, RpcError> {
@@ -92,19 +110,19 @@ impl Door {
         id: SessionId,
         goal: &Goal,
         timeout: Duration,
-        look: impl FnOnce(Value, Scene<'_>) -> T + Send + 'static,
+        look: impl FnOnce(Caught, Scene<'_>) -> T + Send + 'static,
     ) -> Result<T, RpcError> {
         match goal.matcher().cloned() {
             Some(matcher) => {
                 let goal = goal.clone();
                 let look = move |waited: &Waited, scene: Scene<'_>| {
-                    look(goal.to_wire(&waited.outcome), scene)
+                    look(Caught { outcome: goal.to_wire(&waited.outcome), seen: None }, scene)
                 };
                 Ok(self.engine.wait(id, matcher, Some(timeout), None, look).await?)
             }
             None => {
-                let matched = self.wait_with_lua(id, goal, timeout).await?;
-                Ok(self.engine.scene(id, |scene| look(matched, scene)).await?)
+                let caught = self.wait_with_lua(id, goal, timeout).await?;
+                Ok(self.engine.scene(id, |scene| look(caught, scene)).await?)
             }
         }
     }
@@ -115,7 +133,7 @@ impl Door {
         id: SessionId,
         goal: &Goal,
         timeout: Duration,
-    ) -> Result<Value, RpcError> {
+    ) -> Result<Caught, RpcError> {
         let began = Instant::now();
         let until = began + timeout;
         let mut changes = self.engine.changes(id)?;
@@ -123,7 +141,7 @@ impl Door {
         loop {
             // It may be closed by now.
             let seen = self.look(id, &look, &mut changes).await.map_err(|_| RpcError::closed())?;
-            let Seen { mut sight, cursor, quiet, screen, .. } = Seen::clone(&seen);
+            let Seen { mut sight, cursor, quiet, screen, printed } = Seen::clone(&seen);
             let stable = quiet.min(began.elapsed());
             sight.stable_ms = u64::try_from(stable.as_millis()).ok();
             let disabled = Mutex::default();
@@ -139,8 +157,8 @@ impl Door {
                 disabled,
                 may_hold_later: AtomicBool::new(false),
             };
-            if let Some(matched) = goal.holds(&held).await {
-                return Ok(matched);
+            if let Some(outcome) = goal.holds(&held).await {
+                return Ok(Caught { outcome, seen: Some([screen, printed]) });
             }
             again = true;
             if let Some(error) = held.disabled.into_inner().unwrap_or_else(PoisonError::into_inner)
@@ -180,6 +198,9 @@ fn ask_again(stable: Duration) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use greenroom_screen::{Options, Screen};
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -187,5 +208,24 @@ mod tests {
         assert_eq!(split_status("1\n2\n3\n4\n5\n6"), ("1\n2\n3\n4\n5\n6", ""));
         assert_eq!(split_status("1\n2\n3\n4\n5\n6\n7"), ("1\n2\n3\n4", "5\n6\n7"));
         assert_eq!(split_status(""), ("", ""));
+    }
+
+    /// A plugin may take its time, and the program goes on printing.
+    #[test]
+    fn what_was_caught_of_a_secret_that_is_gone_by_now_is_hidden() {
+        let screen = Screen::new("20x2".parse().unwrap(), Options::default());
+        let scene = Scene {
+            screen: &screen,
+            transcript: None,
+            sequence: 7,
+            quiet: Duration::ZERO,
+            end: None,
+            texts: &greenroom_engine::Texts::default(),
+        };
+        let seen = ["token=abcdefgh1234", ""].map(|it| Excerpt::new(it, 0));
+        let outcome = json!({"kind": "lua", "capture": "abcdefgh1234"});
+        let caught = Caught { outcome, seen: Some(seen) };
+        let shown = caught.shown(Some(Redaction::standard()), scene);
+        assert_eq!(shown["capture"], "[REDACTED]");
     }
 }

@@ -19,12 +19,11 @@ use crate::answer::Answer;
 use crate::connection::Connection;
 use crate::envelope::Params;
 use crate::error::RpcError;
-use crate::matcher::{Goal, TRANSCRIPT_TAIL};
+use crate::matcher::Goal;
 use crate::redaction::Wish;
 use crate::sessions::name;
 use crate::snapshot::{Shot, Wanted};
 use crate::typing::{Typing, Typist};
-use crate::veil::Veil;
 use crate::waits::split_status;
 use crate::{Pixels, TRANSCRIPT_CHARS};
 
@@ -302,14 +301,14 @@ impl Waiting {
         let (matched, state) = loop {
             changes.borrow_and_update();
             let left = until.saturating_duration_since(Instant::now());
-            let waited = it.door.wait(live.session, &goal, left, |matched, scene| {
+            let hiding = policy.clone();
+            let waited = it.door.wait(live.session, &goal, left, move |caught, scene| {
                 // One that has ended is still for ever, which is no number of milliseconds.
                 let quiet = if scene.end.is_some() { MAX_WAIT } else { scene.quiet };
-                (matched, quiet, [scene.excerpt().clone(), scene.printed(TRANSCRIPT_TAIL)])
+                (caught.shown(hiding.as_ref(), scene), quiet)
             });
             let waited = waited.await.map_err(|error| error.hiding(policy.as_ref()));
-            let (mut matched, quiet, texts) = waited?;
-            Veil::new(policy.as_ref(), || texts).outcome(&mut matched);
+            let (matched, quiet) = waited?;
             let stable_ms = u64::try_from(quiet.as_millis()).ok();
             let state = it.door.classify(live, stable_ms).await?;
             // What a matcher saw may be the end of the turn before; the classifier knows better.

@@ -19,14 +19,14 @@ use crate::envelope::Params;
 use crate::error::RpcError;
 use crate::evidence::Tail;
 use crate::json::push_text;
-use crate::matcher::{Goal, TRANSCRIPT_TAIL};
+use crate::matcher::Goal;
 use crate::notes::Ended;
 use crate::recording::{Recording, Recordings};
 use crate::redaction::Wish;
 use crate::sessions::{made_here, name};
 use crate::snapshot::{Shot, Wanted};
 use crate::typing::Typist;
-use crate::veil::Veil;
+use crate::waits::Caught;
 use crate::{Pixels, TRANSCRIPT_CHARS};
 
 /// The most characters a transcript may keep: what a message can carry.
@@ -244,9 +244,9 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
     let timeout = Duration::from_millis(timeout_ms.unwrap_or(TIMEOUT_MS));
     // Not kept by a wait that nobody waits for any more.
     let (connection, asked) = (Arc::downgrade(it), params.asked.clone());
-    let waiting = door.wait(id, &goal, timeout, move |matched, scene| {
+    let waiting = door.wait(id, &goal, timeout, move |caught, scene| {
         let ended = scene.end.is_some();
-        let answer = told.answer(matched, name.id(), scene);
+        let answer = told.answer(caught, name.id(), scene);
         let Some(it) = connection.upgrade() else { return Some(answer) };
         if !it.takes_answer() || (ended && it.door.recordings.has(id)) {
             return Some(answer);
@@ -291,14 +291,12 @@ struct Begin<'a> {
 }
 
 impl Told {
-    fn answer(self, mut outcome: Value, wait_id: Option<&str>, scene: Scene<'_>) -> Answer {
-        let texts = || [scene.excerpt().clone(), scene.printed(TRANSCRIPT_TAIL)];
-        Veil::new(self.policy.as_ref(), texts).outcome(&mut outcome);
+    fn answer(self, caught: Caught, wait_id: Option<&str>, scene: Scene<'_>) -> Answer {
         let begin = Begin {
             matched: true,
             sequence: scene.sequence,
             elapsed_ms: u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX),
-            outcome,
+            outcome: caught.shown(self.policy.as_ref(), scene),
             end: scene.end.map(Ended::from),
             wait_id,
         };
