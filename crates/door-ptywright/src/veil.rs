@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 use std::cell::{LazyCell, OnceCell};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use greenroom_engine::redact::{Excerpt, Redaction};
@@ -210,12 +210,19 @@ impl<'a, F: FnOnce() -> [Excerpt; 2]> Veil<'a, F> {
         if !members.keys().any(|name| self.name(name, policy).is_some()) {
             return;
         }
+        // How many there are of each name by now: thousands may be shown as the same.
+        let mut counts: HashMap<String, usize> = HashMap::new();
         for (name, value) in std::mem::take(members) {
             let shown = self.name(&name, policy).unwrap_or(name);
-            let again = (2..).map(|number| format!("{shown} {number}"));
-            let free = std::iter::once(shown.clone()).chain(again);
-            let name = free.into_iter().find(|name| !members.contains_key(name));
-            members.insert(name.unwrap_or(shown), value);
+            let count = counts.entry(shown.clone()).or_default();
+            let free = loop {
+                *count += 1;
+                let name = if *count == 1 { shown.clone() } else { format!("{shown} {count}") };
+                if !members.contains_key(&name) {
+                    break name;
+                }
+            };
+            members.insert(free, value);
         }
     }
 
@@ -357,6 +364,17 @@ mod tests {
             (&json!("[REDACTED]"), &json!("[REDACTED]"))
         );
         assert_eq!(state["metadata"]["[REDACTED] 2"]["in"][0], json!({"[REDACTED]": 1}));
+    }
+
+    #[test]
+    fn thousands_of_names_that_are_secrets_stay_apart() {
+        let names = (0..20_000).map(|it| (format!("sk-{}{it}", "x".repeat(20)), json!(it)));
+        let members: Map<String, Value> = names.collect();
+        let state = State { metadata: Some(Value::Object(members)), ..named("s") };
+        let shown = Veil::new(Some(Redaction::standard()), texts).state(&state);
+        let shown = shown["metadata"].as_object().unwrap();
+        assert_eq!(shown.len(), 20_000);
+        assert!(shown.keys().all(|name| name.starts_with("[REDACTED]")));
     }
 
     #[test]
