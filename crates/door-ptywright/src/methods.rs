@@ -68,9 +68,17 @@ impl On {
         let action = self.action["type"].as_str();
         match method {
             "adapter.send" => true,
+            "session.input" if self.interrupts(method) => true,
             "session.input" => !action.is_some_and(|action| NOT_TYPED.contains(&action)),
             _ => false,
         }
+    }
+
+    /// Whether it types what interrupts, by either name.
+    fn interrupts(&self, method: &str) -> bool {
+        let action = &self.action;
+        let is_signal = action["type"] == "signal" && action["value"] == "int";
+        method == "session.input" && (is_signal || action["type"] == "interrupt")
     }
 }
 
@@ -83,7 +91,7 @@ pub(crate) fn order(request: &Request) -> Order {
     // What is wrong with its parameters is said by the method itself.
     let Ok(params) = request.params.read::<On>() else { return Order::All };
     let types = params.types(method);
-    let interrupts = types && params.action["type"] == "interrupt";
+    let interrupts = params.interrupts(method);
     let waits = match method {
         "session.wait" | "adapter.wait" => Some(params.wait_id),
         "adapter.turn" => Some(params.wait["wait_id"].as_str().map(str::to_owned)),
@@ -192,6 +200,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_signal_that_is_typed_is_ordered_as_what_is_typed() {
+        let input =
+            |action: Value| order_of("session.input", &json!({"session": "s1", "action": action}));
+        let interrupt = input(json!({"type": "interrupt"}));
+        assert!(interrupt.types());
+        assert_eq!(input(json!({"type": "signal", "value": "int"})), interrupt);
+        assert!(!input(json!({"type": "signal", "value": "term"})).types());
     }
 
     #[test]
