@@ -186,6 +186,8 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
     let mut made = connection.door.sessions.changes();
     let mut flaws = connection.door.recordings.flaws();
     let mut listening: BTreeMap<SessionId, AbortHandle> = BTreeMap::new();
+    // What was begun to be told of raw transcripts: a client that does not read is not told twice at once.
+    let mut complained: BTreeMap<SessionId, Flaw> = BTreeMap::new();
     let mut tasks = JoinSet::new();
     loop {
         let now = wanted.borrow_and_update().clone();
@@ -194,6 +196,7 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
             Wanted::Nothing => {
                 tasks.abort_all();
                 listening.clear();
+                complained.clear();
             }
             Wanted::These(filter) => {
                 let registered = connection.door.registered();
@@ -213,7 +216,9 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
                 let is_known =
                     |id| listening.contains_key(&id) || registered.iter().any(|info| info.id == id);
                 for (id, flaw) in known.into_iter().filter(|it| is_known(it.0)) {
-                    if filter.takes(&connection.door, id) {
+                    let is_new = complained.get(&id) != Some(&flaw);
+                    if is_new && filter.takes(&connection.door, id) {
+                        complained.insert(id, flaw.clone());
                         tasks.spawn(complain(Arc::clone(connection), id, flaw));
                     }
                 }
@@ -229,6 +234,7 @@ pub(crate) async fn tell(connection: &Arc<Connection>) {
                 event = house.recv() => match event {
                     Ok(HouseEvent::Created(_)) | Err(RecvError::Lagged(_)) => break,
                     Ok(HouseEvent::Forgotten(info)) => {
+                        complained.remove(&info.id);
                         // Who listens to it tells its end first, and comes to its own.
                         let listens = listening.remove(&info.id);
                         if listens.is_none_or(|task| task.is_finished()) {
@@ -306,10 +312,22 @@ async fn listen(connection: Arc<Connection>, id: SessionId) {
         if ended {
             door.recordings.whole(&door.engine, id).await;
         }
-        let turn = connection.turn_to_tell().await;
-        let since = lock(&connection.notes.places).get(&id).copied().unwrap_or(0);
+        let mut turn = connection.turn_to_tell().await;
+        let place = || lock(&connection.notes.places).get(&id).copied().unwrap_or(0);
+        let since = place();
         let came = door.engine.scene(id, move |scene| Came::take(scene, since, has_seen));
-        let came = match came.await {
+        let came = came.await;
+        if connection.busy.is_on(id) {
+            // While there was no room a request may have come that caused some of it, and is to be answered first.
+            drop(turn);
+            connection.busy.answered(id).await;
+            turn = connection.turn_to_tell().await;
+            if place() != since {
+                // Told anew from another place on.
+                continue;
+            }
+        }
+        let came = match came {
             Ok(came) => came,
             // It was closed, and nothing of it can be looked at any more.
             Err(_) => return closed(&connection, id, *changes.borrow(), stream.flush()),

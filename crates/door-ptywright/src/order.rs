@@ -7,7 +7,7 @@
 //!
 //! Not here: what a request is on (`methods`), and how far it has come with what it types (`typing`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -108,21 +108,32 @@ pub(crate) struct Busy(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    counts: Mutex<Counts>,
+    underway: Mutex<Underway>,
     /// Some request was answered.
     answered: Notify,
 }
 
+/// The requests that are not answered, by the order in which they began.
 #[derive(Debug, Default)]
-struct Counts {
-    sessions: BTreeMap<SessionId, usize>,
-    /// Requests that may make a session.
-    makers: usize,
+struct Underway {
+    sessions: BTreeMap<SessionId, BTreeSet<u64>>,
+    /// Those that may make a session.
+    makers: BTreeSet<u64>,
+    /// How many there were.
+    begun: u64,
+}
+
+impl Underway {
+    /// Whether one on a session, or one that may have made it, began before so many others had.
+    fn has(&self, session: SessionId, before: u64) -> bool {
+        let of_session = self.sessions.get(&session).and_then(BTreeSet::first);
+        of_session.into_iter().chain(self.makers.first()).any(|&began| began < before)
+    }
 }
 
 impl Busy {
-    fn counts(&self) -> MutexGuard<'_, Counts> {
-        self.0.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    fn underway(&self) -> MutexGuard<'_, Underway> {
+        self.0.underway.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A request on a session, if it is on one that notifications wait for.
@@ -136,25 +147,32 @@ impl Busy {
     }
 
     fn begin(&self, session: Option<SessionId>, maker: bool) -> Unanswered {
-        let mut counts = self.counts();
+        let mut underway = self.underway();
+        let began = underway.begun;
+        underway.begun += 1;
         if let Some(session) = session {
-            *counts.sessions.entry(session).or_default() += 1;
+            underway.sessions.entry(session).or_default().insert(began);
         }
-        counts.makers += usize::from(maker);
-        let ended = AtomicBool::new(false);
-        Unanswered { busy: self.clone(), session, maker, ended }
+        if maker {
+            underway.makers.insert(began);
+        }
+        Unanswered { busy: self.clone(), session, began, ended: AtomicBool::new(false) }
     }
 
-    /// Waits until the requests on a session are answered.
+    /// Whether a request on a session is not answered.
+    pub(crate) fn is_on(&self, session: SessionId) -> bool {
+        self.underway().has(session, u64::MAX)
+    }
+
+    /// Waits until those requests on a session are answered that are not by now. Others that come meanwhile did
+    /// not cause what there is to tell, and a client that always asks something is told of it all the same.
     pub(crate) async fn answered(&self, session: SessionId) {
+        let begun = self.underway().begun;
         let answered = async {
             loop {
                 let answered = self.0.answered.notified();
-                {
-                    let counts = self.counts();
-                    if counts.makers == 0 && !counts.sessions.contains_key(&session) {
-                        return;
-                    }
+                if !self.underway().has(session, begun) {
+                    return;
                 }
                 answered.await;
             }
@@ -168,7 +186,7 @@ impl Busy {
 pub(crate) struct Unanswered {
     busy: Busy,
     session: Option<SessionId>,
-    maker: bool,
+    began: u64,
     ended: AtomicBool,
 }
 
@@ -179,14 +197,14 @@ impl Unanswered {
             return;
         }
         {
-            let mut counts = self.busy.counts();
-            counts.makers -= usize::from(self.maker);
+            let mut underway = self.busy.underway();
+            underway.makers.remove(&self.began);
             if let Some(session) = self.session
-                && let Some(count) = counts.sessions.get_mut(&session)
+                && let Some(of_session) = underway.sessions.get_mut(&session)
             {
-                *count -= 1;
-                if *count == 0 {
-                    counts.sessions.remove(&session);
+                of_session.remove(&self.began);
+                if of_session.is_empty() {
+                    underway.sessions.remove(&session);
                 }
             }
         }
@@ -338,5 +356,13 @@ mod tests {
         assert_eq!([goes(1), goes(2)], [false, false]);
         drop(maker);
         assert!(goes(2));
+        // Who always asks something is told all the same.
+        let asked = busy.on(Some(SessionId(1)));
+        let mut answered = Box::pin(busy.answered(SessionId(1)));
+        let mut poll = || answered.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(poll().is_pending());
+        let _next = busy.on(Some(SessionId(1)));
+        drop(asked);
+        assert!(poll().is_ready());
     }
 }
