@@ -145,6 +145,11 @@ impl Adapters {
         self.live().retain(|_, live| live.name != name);
     }
 
+    /// Keeps those of such sessions.
+    pub(crate) fn retain(&self, keeps: impl Fn(SessionId) -> bool) {
+        self.live().retain(|_, live| keeps(live.session));
+    }
+
     /// All of them, sorted by name as texts are.
     pub(crate) fn all(&self) -> Vec<Arc<Live>> {
         let mut all: Vec<Arc<Live>> = self.live().values().cloned().collect();

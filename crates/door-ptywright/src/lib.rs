@@ -33,8 +33,11 @@ mod typing;
 mod veil;
 mod waits;
 
-use greenroom_engine::{Engine, State};
+use std::convert::Infallible;
+
+use greenroom_engine::{Engine, HouseEvent, State};
 use greenroom_plugin::Registry;
+use tokio::sync::broadcast::error::RecvError;
 
 pub use connection::{Client, serve};
 pub use framing::{Framing, MAX_MESSAGE};
@@ -108,6 +111,23 @@ impl Door {
             }
         }
         adapters::take_up_all(self, &infos).await;
+    }
+
+    /// Lets go of what belongs to sessions that are no more, whoever forgot them.
+    pub async fn follow(&self) -> Infallible {
+        let mut house = self.engine.events();
+        loop {
+            match house.recv().await {
+                // All that are gone: of some we may have learned only behind that.
+                Ok(HouseEvent::Forgotten(_)) | Err(RecvError::Lagged(_)) => {
+                    let is_there = |id| !self.engine.is_gone(id);
+                    self.adapters.retain(is_there);
+                    self.sessions.retain(is_there);
+                }
+                Ok(_) => {}
+                Err(RecvError::Closed) => return std::future::pending().await,
+            }
+        }
     }
 
     /// Waits until the raw transcripts of sessions that have ended are whole, for a while: with a private

@@ -84,10 +84,15 @@ impl Sessions {
         inner.closed.truncate(MAX_CLOSED);
     }
 
-    pub(crate) fn forget(&self, id: SessionId) {
+    fn forget(&self, id: SessionId) {
+        self.retain(|known| known != id);
+    }
+
+    /// Keeps what is known of such sessions.
+    pub(crate) fn retain(&self, keeps: impl Fn(SessionId) -> bool) {
         let mut inner = self.inner();
-        inner.made.remove(&id);
-        inner.known.remove(&id);
+        inner.made.retain(|id| keeps(*id));
+        inner.known.retain(|id, _| keeps(*id));
     }
 
     pub(crate) fn pixels(&self, id: SessionId) -> Pixels {
@@ -162,8 +167,8 @@ impl Door {
         self.recordings.whole(&self.engine, id).await;
         let infos = self.engine.list();
         self.sessions.close(id, infos.iter().find(|info| info.id == id).map(|info| info.state));
-        self.sessions.forget(id);
         self.engine.forget(caller, id).await?;
+        self.sessions.forget(id);
         Ok(())
     }
 

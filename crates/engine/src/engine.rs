@@ -272,6 +272,11 @@ impl House {
         }
     }
 
+    /// Whether a session failed at all.
+    pub(crate) fn has_fallen(&self, id: SessionId) -> bool {
+        self.falls().contains_key(&id)
+    }
+
     /// Whether a session failed so often that it would fail again.
     pub(crate) fn falls_always(&self, id: SessionId) -> bool {
         self.falls().get(&id).is_some_and(|&count| count >= MAX_FALLS)

@@ -381,6 +381,13 @@ impl Engine {
         unpack(&kept).map_err(|error| Error::Invalid(error.to_string()))
     }
 
+    /// Whether there is no session of this number any more, and none to come back: one that failed by a mistake of
+    /// ours is taken up again.
+    #[must_use]
+    pub fn is_gone(&self, id: SessionId) -> bool {
+        !self.house.knows(id) && !self.house.has_fallen(id)
+    }
+
     /// Forgets an ended session.
     ///
     /// # Errors

@@ -134,6 +134,7 @@ async fn run_in(serve: &Serve, folder: &Path, open_files: u64) -> Result<u8> {
     let code = tokio::select! {
         served = served => served.map(|()| 0),
         ended = signalled() => ended,
+        never = door.follow() => match never {},
     };
     end_all(&engine).await;
     door.transcripts_whole().await;

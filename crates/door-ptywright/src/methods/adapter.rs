@@ -428,8 +428,14 @@ pub(super) async fn close(it: &Arc<Connection>, params: &Params) -> Result<Answe
     Ok(json!({ "closed": true }).into())
 }
 
-/// Ends an adapter and its session.
+/// Ends an adapter and its session. Until that is no more it stays the adapter's: who listens to the adapter hears of
+/// the end.
 async fn end(it: &Connection, live: &Live) -> Result<(), RpcError> {
+    match it.door.close(&it.caller, live.session).await {
+        Err(error) if !it.door.engine.is_gone(live.session) => return Err(error),
+        // Somebody else may have forgotten it meanwhile.
+        Ok(()) | Err(_) => {}
+    }
     it.door.adapters.remove(&live.name);
-    it.door.close(&it.caller, live.session).await
+    Ok(())
 }

@@ -134,5 +134,8 @@ pub(super) async fn listen_ptywright(
             .await;
         });
     }
-    serving.join_all().await;
+    tokio::select! {
+        _served = serving.join_all() => {}
+        never = door.follow() => match never {},
+    }
 }

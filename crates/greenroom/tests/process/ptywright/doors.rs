@@ -157,3 +157,23 @@ fn what_ended_stays_listed_by_the_next_daemon_until_it_is_closed() {
     rpc.call("session.close", &json!({"session": ended}));
     assert_eq!(listed(&mut rpc), json!([running]));
 }
+
+/// Whoever forgets a session, its adapter is no more, and with it what it takes.
+#[test]
+fn an_adapter_goes_with_its_session_whichever_door_forgets_that() {
+    let home = home();
+    let _daemon = home.start();
+    let mut rpc = home.ptywright(Framing::Lines);
+    let started = rpc.call(
+        "adapter.start",
+        &json!({"plugin": "shell", "program": "sh", "args": ["-c", "exit 0"]}),
+    );
+    let exit = json!({"type": "process_exited"});
+    rpc.call("adapter.wait", &json!({"adapter": started["adapter"], "matcher": exit}));
+    let number = started["session"].as_str().unwrap().trim_start_matches('s').to_owned();
+    home.connect().call("session.forget", &json!({"sessionId": number})).unwrap();
+    let live = |rpc: &mut Rpc| rpc.call("adapter.live", &json!({}))["adapters"].clone();
+    eventually("the adapter is gone", || live(&mut rpc) == json!([]));
+    let error = rpc.refused("adapter.state", &json!({"adapter": started["adapter"]}));
+    assert_eq!(error["code"], -32602, "{error}");
+}

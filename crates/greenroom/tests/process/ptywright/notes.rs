@@ -165,6 +165,27 @@ fn the_end_of_a_session_is_told_when_its_adapter_is_closed() {
     }
 }
 
+/// While a program takes its time to end, other things happen in the house.
+#[test]
+fn the_end_is_told_to_who_listens_to_the_adapter_that_is_closed() {
+    let home = home();
+    let _daemon = home.start();
+    let (mut rpc, mut other) = (home.ptywright(Framing::Lines), home.ptywright(Framing::Lines));
+    let mut start = shell("trap '' HUP TERM; printf up; while :; do sleep 0.1; done");
+    start["plugin"] = "shell".into();
+    let made = other.call("adapter.start", &start);
+    let (adapter, session) = (&made["adapter"], made["session"].as_str().unwrap());
+    rpc.call("server.set_notifications", &json!({"enabled": true, "adapters": [adapter]}));
+    let up = json!({"type": "contains_text", "value": "up"});
+    other.call("adapter.wait", &json!({"adapter": adapter, "matcher": up}));
+    let closed = other.begin("adapter.close", &json!({"adapter": adapter}));
+    create(&mut rpc, "exec cat");
+    create(&mut rpc, "exec cat");
+    let exited = rpc.note("its end", |note| note["method"] == "session.exited");
+    assert_eq!(exited["params"]["session"], session, "{exited}");
+    other.answer(&closed).unwrap().unwrap();
+}
+
 #[test]
 fn a_session_that_a_filter_takes_in_later_is_told_from_then_on() {
     let home = home();
