@@ -4,7 +4,7 @@ mod asked;
 mod sessions;
 mod view;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io::{self, Write as _};
 
 use serde_json::{Map, Value, json};
@@ -43,6 +43,8 @@ pub(crate) struct House {
     pub(crate) tabs: RefCell<Vec<Tab>>,
     /// The tab that is meant when none is named.
     pub(crate) focused: RefCell<Option<String>>,
+    /// Whether the server may be another one by now, on which other programs have these names.
+    tabs_are_unchecked: Cell<bool>,
 }
 
 impl Tab {
@@ -95,6 +97,7 @@ impl House {
             catalog: RefCell::default(),
             tabs: RefCell::default(),
             focused: RefCell::default(),
+            tabs_are_unchecked: Cell::default(),
         }
     }
 

@@ -139,12 +139,18 @@ fn notifications(house: &House, rest: &str) -> Result<Next, Fault> {
         Some("off") => false,
         _ => return Err(Fault::usage("write :notifications on|off [ID…]")),
     };
-    let (adapters, sessions): (Vec<&str>, Vec<&str>) = words.partition(|it| it.starts_with('e'));
+    let (adapters, sessions): (Vec<&str>, Vec<&str>) = words.partition(|it| is_adapter(it));
     let params = json!({"enabled": enabled, "adapters": adapters, "sessions": sessions});
     house.revive()?;
     let answer = house.link.call("server.set_notifications", &params)?;
     say(if answer["enabled"] == true { "notifications are on" } else { "notifications are off" })?;
     Ok(Next::GoOn)
+}
+
+/// Whether it is what adapters are called: sessions may be called anything.
+fn is_adapter(id: &str) -> bool {
+    let number = id.strip_prefix('e').unwrap_or_default();
+    !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit())
 }
 
 fn rpc(house: &House, rest: &str) -> Result<Next, Fault> {

@@ -76,7 +76,13 @@ impl House {
     /// Connects again to a server that was lost, and forgets the tabs of what does not live there: their
     /// names may be given to something else.
     pub(crate) fn revive(&self) -> Result<(), Fault> {
-        if !self.link.reconnect()? {
+        // An interrupt in the midst of it leaves them as they are, for the next time.
+        let is_new = self.link.reconnect();
+        if !matches!(is_new, Ok(false)) {
+            self.tabs_are_unchecked.set(true);
+        }
+        is_new?;
+        if !self.tabs_are_unchecked.get() {
             return Ok(());
         }
         let (adapters, sessions) = (self.live()?, self.sessions()?);
@@ -88,6 +94,7 @@ impl House {
         if is_gone {
             *self.focused.borrow_mut() = self.tabs.borrow().last().map(|it| it.id.clone());
         }
+        self.tabs_are_unchecked.set(false);
         Ok(())
     }
 
