@@ -404,7 +404,7 @@ pub(crate) fn now_ms() -> u64 {
 
 /// Notes what happened in the log. Never what a session prints, nor what it calls itself.
 fn note(event: &HouseEvent) {
-    const SESSION: &str = "session";
+    const SESSION: &str = "greenroom::session";
     match event {
         HouseEvent::Created(id) => tracing::info!(target: SESSION, session = %id, "created"),
         HouseEvent::Renamed { id, .. } => tracing::info!(target: SESSION, session = %id, "renamed"),

@@ -4,7 +4,7 @@
 //! a thread of their own (`logs/writer.rs`), so that a slow or full disk costs lines, never time:
 //! a line that cannot be written is dropped and counted, and the file says so once it can.
 //!
-//! Not here: what is logged. Secrets must not get this far.
+//! Not here: what is logged. Secrets must not get this far; what looks like one is hidden all the same.
 
 mod daily;
 mod entry;

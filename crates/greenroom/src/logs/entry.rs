@@ -4,6 +4,7 @@ use std::fmt::{self, Write};
 use std::time::SystemTime;
 
 use greenroom_door_carryon::LogEntry;
+use greenroom_engine::redact::Redaction;
 use jiff::Timestamp;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level};
@@ -29,13 +30,15 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// What happened just now.
+    /// What happened just now. What looks like a secret is hidden: plugins log what they like, and errors repeat
+    /// what they were given.
     pub(super) fn of(event: &Event<'_>) -> Entry {
         let mut text = Text::default();
         event.record(&mut text);
         let target = event.metadata().target();
         let component = target.rsplit("::").next().unwrap_or(target);
-        Entry::new(*event.metadata().level(), component, text.finish())
+        let message = Redaction::standard().apply(&text.finish()).into_owned();
+        Entry::new(*event.metadata().level(), component, message)
     }
 
     /// Something the logs themselves have to say.

@@ -46,6 +46,17 @@ fn messages(entries: &[Entry]) -> Vec<&str> {
 }
 
 #[test]
+fn what_looks_like_a_secret_is_hidden() {
+    let folder = tempfile::tempdir().unwrap();
+    said(folder.path(), LevelFilter::INFO, |_| {
+        info!(target: "greenroom::plugin", text = "saw GITHUB_TOKEN=abcdefgh1234", "and token: 'zyxwvuts9876'");
+    });
+    let lines = lines(&folder).join("\n");
+    assert!(lines.contains("GITHUB_TOKEN=[REDACTED]"), "{lines}");
+    assert!(!lines.contains("abcdefgh") && !lines.contains("zyxwvuts"), "{lines}");
+}
+
+#[test]
 fn an_event_is_a_line_of_json_and_an_entry_in_memory() {
     let folder = tempfile::tempdir().unwrap();
     let logs = said(folder.path(), LevelFilter::INFO, |_| {

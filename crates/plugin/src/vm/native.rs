@@ -94,7 +94,7 @@ fn log(lua: &Lua, package: &Arc<Package>, meter: &Rc<Meter>) -> mlua::Result<mlu
             let texts: Vec<String> = values.iter().take(LOG_MAX).map(shown).collect();
             let text = texts.join(" ");
             let text = &text[..text.floor_char_boundary(LOG_MAX)];
-            tracing::info!(target: "plugin", plugin = package.name(), text);
+            tracing::info!(target: "greenroom::plugin", plugin = package.name(), text);
         }
         Ok(())
     })

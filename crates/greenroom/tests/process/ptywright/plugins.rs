@@ -37,6 +37,7 @@ function M.escapes()
   end
   error("has: " .. table.concat(names, " "))
 end
+function M.says() print("it said", "token=abcdefgh1234") return { actions = {} } end
 function M.predicate() while true do end end
 function M.unknown() return nobody.knows end
 function M.slow() for i = 1, 200000 do end return false end
@@ -206,6 +207,20 @@ fn an_adapter_whose_plugin_does_harm_is_disabled_and_says_why() {
         assert!(state.contains(&why), "{state}");
         rpc.call("adapter.close", &json!({"adapter": adapter}));
     }
+}
+
+#[test]
+fn what_a_plugin_logs_is_in_the_log_without_secrets() {
+    let home = home();
+    let (mut server, mut rpc) = serve(&home);
+    let adapter = rpc.call("adapter.start", &json!({"plugin": "harm"}))["adapter"].clone();
+    rpc.call("adapter.send", &json!({"adapter": adapter, "intent": "says"}));
+    rpc.finish();
+    assert!(server.wait_for_end().success());
+    let logs = fs::read_dir(home.path().join(".ptywright/logs")).unwrap();
+    let logs: String = logs.map(|log| fs::read_to_string(log.unwrap().path()).unwrap()).collect();
+    assert!(logs.contains("it said token=[REDACTED]"), "{logs}");
+    assert!(!logs.contains("abcdefgh"), "{logs}");
 }
 
 #[test]
