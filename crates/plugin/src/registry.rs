@@ -248,15 +248,17 @@ impl Plugin {
     /// The VM of the predicates. One that was given up is replaced, but not for ever.
     async fn shared_vm(&self, house: &Arc<House>) -> Result<Arc<Worker>, PluginError> {
         let mut shared = self.shared.lock().await;
-        if let Some(worker) = &shared.worker {
-            if !worker.is_disabled() || shared.restarts >= RESTARTS_MAX {
-                return Ok(Arc::clone(worker));
-            }
-            shared.restarts += 1;
+        if let Some(worker) = &shared.worker
+            && (!worker.is_disabled() || shared.restarts >= RESTARTS_MAX)
+        {
+            return Ok(Arc::clone(worker));
         }
         let started = Worker::start(Arc::clone(&self.package), Arc::clone(house)).await?;
+        // Only one that was started counts: there may have been no room.
         let worker = Arc::new(started);
-        shared.worker = Some(Arc::clone(&worker));
+        if shared.worker.replace(Arc::clone(&worker)).is_some() {
+            shared.restarts += 1;
+        }
         Ok(worker)
     }
 }

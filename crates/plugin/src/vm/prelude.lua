@@ -216,11 +216,16 @@ function require(name)
   return module
 end
 
-local function expect(kind, name, value)
+local function expect(kind, name, value, level)
   if type(value) ~= kind then
-    error("`" .. name .. "` takes a " .. kind .. ", not a " .. type(value), 3)
+    error("`" .. name .. "` takes a " .. kind .. ", not a " .. type(value), level or 3)
   end
   return value
+end
+
+-- Half of a number is seldom a whole one, and half a row is none.
+local function whole(name, value)
+  return floor(expect("number", name, value, 4))
 end
 
 local action, matcher = {}, {}
@@ -253,8 +258,8 @@ if granted["input.write"] then
       type = "stream_text",
       value = {
         text = expect("string", "stream_text", text),
-        chunk_chars = options.chunk_chars,
-        delay_ms = options.delay_ms,
+        chunk_chars = options.chunk_chars and whole("stream_text", options.chunk_chars),
+        delay_ms = options.delay_ms and whole("stream_text", options.delay_ms),
       },
     }
   end
@@ -270,8 +275,8 @@ if granted["session.resize"] then
     return {
       type = "resize",
       value = {
-        rows = expect("number", "resize", rows),
-        cols = expect("number", "resize", cols),
+        rows = whole("resize", rows),
+        cols = whole("resize", cols),
         pixel_width = 0,
         pixel_height = 0,
       },
@@ -288,13 +293,13 @@ if granted["matcher.wait"] then
   function matcher.screen_stable(ms)
     return {
       type = "screen_stable",
-      value = { min_ms = floor(expect("number", "screen_stable", ms)) },
+      value = { min_ms = whole("screen_stable", ms) },
     }
   end
   function matcher.cursor_at(row, col)
     return {
       type = "cursor_at",
-      value = { row = expect("number", "cursor_at", row), col = expect("number", "cursor_at", col) },
+      value = { row = whole("cursor_at", row), col = whole("cursor_at", col) },
     }
   end
   function matcher.lua(plugin, predicate, params)

@@ -146,11 +146,11 @@ async fn helpers_make_what_the_protocol_says() {
          return {
            go = function(params) return { last_intent = '', actions = {
              a.text(params.text), a.paste('p'), a.bracketed_paste('b'), a.key('enter'), a.interrupt(),
-             a.eof(), a.kill(), a.signal('term'), a.mark_transcript('turn_start'), a.resize(3, 4),
+             a.eof(), a.kill(), a.signal('term'), a.mark_transcript('turn_start'), a.resize(6 / 2, 4),
              a.stream_text('s', { delay_ms = 1 }) } } end,
            wait_matcher = function() return m.all({ m.any(m.contains_text('c'), m.screen_regex('r')),
              m.transcript_contains('t'), m.transcript_regex('x'), m.screen_stable(300.0),
-             m.process_exited(), m.cursor_at(1, 2), m.lua('p', 'f', { k = 1 }), m.any({}), m.all() }) end,
+             m.process_exited(), m.cursor_at(1, 4 / 2), m.lua('p', 'f', { k = 1 }), m.any({}), m.all() }) end,
            raw_matcher = function() return { type = 'all', value = {} } end,
            bad = function() local it = a.text(5) return it end,
          }",
