@@ -25,6 +25,9 @@ const ASK_SOON: Duration = Duration::from_millis(10);
 /// How late it is asked again at most: hundreds of waits on what is still for hours cost next to nothing.
 const ASK_LATE: Duration = Duration::from_secs(1);
 
+/// The longest wait: a day. Who wants more asks again.
+pub(crate) const MAX_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// What a session's texts are cut into, as plugins see them.
 const STATUS_LINES: usize = 3;
 
@@ -135,7 +138,7 @@ impl Door {
         timeout: Duration,
     ) -> Result<Caught, RpcError> {
         let began = Instant::now();
-        let until = began + timeout;
+        let until = began + timeout.min(MAX_WAIT);
         let mut changes = self.engine.changes(id)?;
         let (look, mut again) = (self.looks.at(id), false);
         loop {

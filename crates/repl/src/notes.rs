@@ -51,9 +51,13 @@ fn happened(method: &str, params: &Value) -> Option<String> {
             (!text.is_empty()).then(|| format!("[{session}] {}", cut(&text)))
         }
         "session.exited" => {
-            let code = params["exit_code"].as_i64();
-            let code = code.map(|code| format!(" with {code}")).unwrap_or_default();
-            Some(format!("[{session}] exited{code}"))
+            let how = match (params["exit_code"].as_i64(), params["signal"].as_i64()) {
+                (Some(code), _) => format!("exited with {code}"),
+                (None, Some(signal)) => format!("ended by signal {signal}"),
+                (None, None) if params["lost"] == true => "is lost".to_owned(),
+                (None, None) => "exited".to_owned(),
+            };
+            Some(format!("[{session}] {how}"))
         }
         "session.raw_transcript_error" => {
             let (error, written) = (&params["error"], params["written"].as_u64().unwrap_or(0));
@@ -90,6 +94,8 @@ mod tests {
         let long = json!({"session": "s1", "output": "x".repeat(1000)});
         assert!(line("session.output", long).unwrap().chars().count() < 200);
         assert_eq!(line("session.exited", json!({"session": "s2"})).unwrap(), "[s2] exited");
+        let killed = json!({"session": "s2", "signal": 9});
+        assert_eq!(line("session.exited", killed).unwrap(), "[s2] ended by signal 9");
         let full = json!({"session": "s2", "error": "no space", "written": 6, "stopped": true});
         assert_eq!(
             line("session.raw_transcript_error", full).unwrap(),

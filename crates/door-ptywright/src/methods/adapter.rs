@@ -24,7 +24,7 @@ use crate::redaction::Wish;
 use crate::sessions::name;
 use crate::snapshot::{Shot, Wanted};
 use crate::typing::{Typing, Typist};
-use crate::waits::split_status;
+use crate::waits::{MAX_WAIT, split_status};
 use crate::{Pixels, TRANSCRIPT_CHARS};
 
 /// The size of an adapter's terminal when neither its caller nor its manifest says one.
@@ -37,9 +37,6 @@ const TIMEOUT_MS: u64 = 120_000;
 /// How often a plugin that calls a still screen work is asked again: as often as a turn that is over by
 /// stillness alone is told a little late.
 const ASK_AGAIN: Duration = Duration::from_millis(100);
-
-/// The longest wait: a day. Who wants more asks again.
-const MAX_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The matcher that a wait asks its plugin for, unless its client says otherwise.
 const TURN_MATCHER: &str = "wait_turn_matcher";
