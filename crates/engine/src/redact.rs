@@ -10,6 +10,7 @@
 //! **Invariants.** Escape sequences stay where they are. Every rule decides within [`HOLD_MAX`]
 //! bytes, for whole texts as for streams. Nothing takes more than linear time.
 
+mod above;
 mod block;
 mod code;
 mod command;
@@ -30,7 +31,8 @@ mod url;
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub(crate) use block::{open_block, part_of_block};
+pub(crate) use above::part_of_secret;
+pub(crate) use block::open_block;
 pub use excerpt::Excerpt;
 pub(crate) use excerpt::Faded;
 use lanes::{Lane, Lanes, STRINGS, Start};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use greenroom_screen::{Screen, Snapshot};
 
-use crate::redact::{Excerpt, Faded, part_of_block};
+use crate::redact::{Excerpt, Faded, part_of_secret};
 use crate::{End, Transcript};
 
 /// How much of a line that has scrolled away is looked at, to know a secret in the rest of it: as long as
@@ -101,8 +101,9 @@ impl<'a> Scene<'a> {
     #[must_use]
     pub fn excerpt(self) -> &'a Excerpt {
         self.texts.contents.get_or_init(|| {
-            let (text, from) = self.screen.contents_in_context(ABOVE, part_of_block());
-            Excerpt::of_screen(text, from, self.screen.size().cols())
+            let cols = self.screen.size().cols();
+            let (text, from) = self.screen.contents_in_context(ABOVE, part_of_secret(cols));
+            Excerpt::of_screen(text, from, cols)
         })
     }
 
@@ -111,8 +112,9 @@ impl<'a> Scene<'a> {
     pub fn history(self, lines: u64) -> Excerpt {
         let (screen, top) = (self.screen, self.screen.top_row());
         let first = top.saturating_sub(lines).max(screen.first_row());
-        let (text, part) = screen.history_in_context(first..top, ABOVE, part_of_block());
-        Excerpt::of_screen(text, part.start, screen.size().cols()).until(part.end)
+        let cols = screen.size().cols();
+        let (text, part) = screen.history_in_context(first..top, ABOVE, part_of_secret(cols));
+        Excerpt::of_screen(text, part.start, cols).until(part.end)
     }
 
     /// The last characters it printed, with what came before them; nothing, if that is not kept.
@@ -136,20 +138,10 @@ mod tests {
     use super::*;
     use crate::redact::Redaction;
 
-    /// What is shown of a private key on a screen of a size that is too small for it.
-    fn shown_of_key(size: &str, header: &str, is_numbered: bool) -> String {
-        let mut key = format!("-----BEGIN RSA PRIVATE KEY-----\n{header}");
-        for line in 0..30 {
-            key.push_str(&format!("{line:02}{}\n", "s3Cr+/".repeat(10)));
-        }
-        key.push_str("s3Cr==\n-----END RSA PRIVATE KEY-----\n");
+    /// What is shown of what a program printed on a screen of a size that is too small for it.
+    fn shown(size: &str, printed: &str) -> String {
         let mut screen = Screen::new(size.parse().unwrap(), Options::default());
-        screen.feed(b"$ cat key\r\n");
-        for (number, line) in (1..).zip(key.lines()) {
-            let number = if is_numbered { format!("{number:6}\t") } else { String::new() };
-            screen.feed(format!("{number}{line}\r\n").as_bytes());
-        }
-        screen.feed(b"$ ");
+        screen.feed(printed.as_bytes());
         let texts = Texts::default();
         let quiet = Duration::ZERO;
         let scene = Scene {
@@ -163,9 +155,23 @@ mod tests {
         scene.excerpt().shown(Some(Redaction::standard())).into_owned()
     }
 
+    fn shown_of_key(size: &str, header: &str, is_numbered: bool) -> String {
+        let mut key = format!("-----BEGIN RSA PRIVATE KEY-----\n{header}");
+        for line in 0..30 {
+            key.push_str(&format!("{line:02}{}\n", "s3Cr+/".repeat(10)));
+        }
+        key.push_str("s3Cr==\n-----END RSA PRIVATE KEY-----\n");
+        let mut printed = String::from("$ cat key\r\n");
+        for (number, line) in (1..).zip(key.lines()) {
+            let number = if is_numbered { format!("{number:6}\t") } else { String::new() };
+            printed.push_str(&format!("{number}{line}\r\n"));
+        }
+        shown(size, &(printed + "$ "))
+    }
+
     #[test]
     fn a_key_whose_beginning_scrolled_away_is_hidden() {
-        for size in ["80x24", "80x30", "80x33", "40x24", "80x4"] {
+        for size in ["80x24", "80x30", "80x33", "40x24", "80x4", "11x9"] {
             for header in ["", "Proc-Type: 4,ENCRYPTED\r\nDEK-Info: AES-128-CBC,00\r\n\r\n"] {
                 let shown = shown_of_key(size, header, false);
                 assert!(!shown.contains("s3Cr"), "{size}: {shown}");
@@ -173,6 +179,26 @@ mod tests {
             }
             let shown = shown_of_key(size, "", true);
             assert!(!shown.contains("s3Cr"), "{size}: {shown}");
+        }
+    }
+    #[test]
+    fn a_value_whose_name_scrolled_away_is_hidden() {
+        let value = "s3Cr3tS3Cr3tS3Cr3tS3Cr3t";
+        for name in ["the token:\r\n", "api_key =\r\n\r\n", "\"password\":  \r\n  "] {
+            let shown = shown("40x3", &format!("$ run\r\n{name}{value}\r\n$ \r\n$ "));
+            assert!(!shown.contains("s3Cr"), "{name}: {shown}");
+            assert!(shown.contains("[REDACTED]\n$ "), "{name}: {shown}");
+        }
+    }
+
+    #[test]
+    fn a_token_that_was_broken_at_full_rows_that_scrolled_away_is_hidden() {
+        let token = format!("export TOKEN={}", "s3Cr3t".repeat(20));
+        for height in 2..8 {
+            let rows = token.as_bytes().chunks(20).map(|row| String::from_utf8_lossy(row));
+            let printed = rows.collect::<Vec<_>>().join("\r\n");
+            let shown = shown(&format!("20x{height}"), &format!("{printed}\r\n$ "));
+            assert!(!shown.contains("s3Cr"), "{height}: {shown}");
         }
     }
 }

@@ -33,9 +33,9 @@ const DENSE_MIN: usize = 16;
 /// How many rows a block has before its base64: the first, headers, and an empty one.
 const HEAD_ROWS: usize = 6;
 
-/// Whether rows belong to a block that goes on below them, asked from below: nobody could tell otherwise that
+/// Whether lines belong to a block that goes on below them, asked from below: nobody could tell otherwise that
 /// what follows is a secret.
-pub(crate) fn part_of_block() -> impl FnMut(&str) -> bool {
+pub(super) fn part_of_block() -> impl FnMut(&str) -> bool {
     let (mut head, mut inside) = (HEAD_ROWS, false);
     move |row| {
         let is_base64 =

@@ -56,7 +56,7 @@ const PWD: &str = "pwd";
 const SCHEMES: &[&str] = &["basic", "bearer", "token", "negotiate", "apikey", "digest"];
 
 /// How much white space may be around the sign between name and value: columns that are lined up.
-const GAP_MAX: usize = 48;
+pub(super) const GAP_MAX: usize = 48;
 
 /// How many backslashes may be before a quote: text in text in text.
 const DEPTH_MAX: usize = 7;

@@ -334,13 +334,7 @@ impl Lane<'_> {
         let mut begin = 0;
         for end in memchr_iter(b'\n', self.text.as_bytes()) {
             let line = &self.text[std::mem::replace(&mut begin, end + 1)..end];
-            // No letter takes more cells than bytes: most rows are not worth counting.
-            if line.len() < cols {
-                continue;
-            }
-            let letters = line.chars().count();
-            let wide = line.chars().filter(|letter| !letter.is_ascii()).count();
-            if (letters..=letters + wide).any(|cells| cells > 0 && cells % cols == 0) {
+            if is_full(line, cols) {
                 cuts.push(end..end + 1);
             }
         }
@@ -389,6 +383,17 @@ impl Lane<'_> {
 
 /// A blank and a carriage return. Most texts are short: to make the search ready would take longer than to search.
 static WRAP: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b" \r"));
+
+/// Whether a line of a screen with so many columns fills its rows: what a program wrote may go on in the next.
+pub(super) fn is_full(line: &str, cols: usize) -> bool {
+    // No letter takes more cells than bytes: most rows are not worth counting.
+    if line.len() < cols {
+        return false;
+    }
+    let letters = line.chars().count();
+    let wide = line.chars().filter(|letter| !letter.is_ascii()).count();
+    (letters..=letters + wide).any(|cells| cells > 0 && cells % cols == 0)
+}
 
 /// Where a blank and a carriage return follow each other.
 fn wraps(bytes: &[u8]) -> impl Iterator<Item = usize> {

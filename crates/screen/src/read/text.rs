@@ -267,16 +267,30 @@ impl Screen {
         (out, part)
     }
 
-    /// The first of the rows right above one that its line began in, or that belong to it, asked for from below.
+    /// The first of the rows right above one that its line began in, or whose lines belong to it, asked for from below.
+    /// A line is asked for whole, however many rows it has; of the one that goes on in that row, what is above it.
     fn first_of(&self, row: u64, most: usize, mut belongs: impl FnMut(&str) -> bool) -> u64 {
         let history = &self.terminal.history;
+        let above = |row: u64| row.checked_sub(1).and_then(|above| history.line(above));
         let (mut first, mut bytes) = (row, 0);
         while bytes < most
-            && let Some(above) = first.checked_sub(1).and_then(|above| history.line(above))
-            && (above.wrapped || std::str::from_utf8(above.text).is_ok_and(&mut belongs))
+            && let Some(last) = above(first)
         {
-            bytes += above.text.len();
-            first -= 1;
+            let goes_on = last.wrapped;
+            let mut begin = first - 1;
+            let mut length = last.text.len();
+            while bytes + length < most
+                && let Some(part) = above(begin).filter(|part| part.wrapped)
+            {
+                length += part.text.len();
+                begin -= 1;
+            }
+            let line = self.text_of(begin..first, Wrap::Joined);
+            // Its line is taken in any case, and asked for all the same: it tells of those above.
+            if !belongs(line.trim_end_matches('\n')) && !goes_on {
+                break;
+            }
+            (first, bytes) = (begin, bytes + length);
         }
         first
     }
