@@ -285,9 +285,12 @@ impl Screen {
                 length += part.text.len();
                 begin -= 1;
             }
-            let line = self.text_of(begin..first, Wrap::Joined);
             // Its line is taken in any case, and asked for all the same: it tells of those above.
-            if !belongs(line.trim_end_matches('\n')) && !goes_on {
+            let is_part = match std::str::from_utf8(last.text) {
+                Ok(text) if begin + 1 == first => belongs(text),
+                _ => belongs(self.text_of(begin..first, Wrap::Joined).trim_end_matches('\n')),
+            };
+            if !is_part && !goes_on {
                 break;
             }
             (first, bytes) = (begin, bytes + length);
