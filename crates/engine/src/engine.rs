@@ -255,10 +255,20 @@ impl House {
     }
 
     /// Whether a session is here, or being made.
+    pub(crate) fn has(&self, id: SessionId) -> bool {
+        self.sessions().contains_key(&id) || self.creating().contains(&id)
+    }
+
+    /// Whether a session is here, or its holder still is: of one that was forgotten it may be.
     pub(crate) fn knows(&self, id: SessionId) -> bool {
-        self.sessions().contains_key(&id)
-            || self.creating().contains(&id)
-            || self.leaving().contains(&id)
+        self.has(id) || self.leaving().contains(&id)
+    }
+
+    /// Takes a session out of the list that has ended.
+    pub(crate) fn forget(&self, id: SessionId) -> Option<Entry> {
+        // There is nothing of it to come back.
+        self.falls().remove(&id);
+        self.sessions().remove(&id)
     }
 
     /// A session failed by a mistake of ours. Its holder has all of it, and is to be met anew.

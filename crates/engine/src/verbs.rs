@@ -385,7 +385,7 @@ impl Engine {
     /// ours is taken up again.
     #[must_use]
     pub fn is_gone(&self, id: SessionId) -> bool {
-        !self.house.knows(id) && !self.house.has_fallen(id)
+        !self.house.has(id) && !self.house.has_fallen(id)
     }
 
     /// Forgets an ended session.
@@ -402,7 +402,7 @@ impl Engine {
         self.house.archive.forget(id, done);
         answered.await.map_err(|_| Error::Stopping)??;
         reach(Point::ForgetStored);
-        self.house.sessions().remove(&id);
+        self.house.forget(id);
         reach(Point::ForgetListed);
         self.audit(caller, "forget", Some(id));
         self.house.tell(HouseEvent::Forgotten(Box::new(past.info.clone())));
@@ -412,8 +412,7 @@ impl Engine {
     /// The archive let go of these by its own rules.
     pub fn expired(&self, ids: &[SessionId]) {
         for id in ids {
-            let was = self.house.sessions().remove(id);
-            if let Some(entry) = was {
+            if let Some(entry) = self.house.forget(*id) {
                 self.house.tell(HouseEvent::Forgotten(Box::new(entry.info())));
             }
         }

@@ -118,6 +118,17 @@ async fn who_follows_a_session_hears_of_its_end_while_it_cannot_be_kept() {
 }
 
 #[tokio::test]
+async fn a_forgotten_session_is_gone_while_its_holder_still_leaves() {
+    let mut world = World::new().await;
+    let mut house = world.engine.events();
+    world.ends(ExitStatus::Code(0));
+    while !matches!(house.recv().await, Ok(HouseEvent::Ended(..))) {}
+    assert!(!world.engine.is_gone(ID), "it can be read");
+    world.engine.forget(&world.caller, ID).await.unwrap();
+    assert!(world.engine.is_gone(ID));
+}
+
+#[tokio::test]
 async fn a_client_goes_on_with_the_next_daemon() {
     let log = b"one two three".to_vec();
     let notes = vec![("attached".to_owned(), "1".to_owned())];
