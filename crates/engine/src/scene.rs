@@ -9,8 +9,8 @@ use greenroom_screen::{Screen, Snapshot};
 use crate::redact::{Excerpt, Faded, part_of_secret};
 use crate::{End, Transcript};
 
-/// How much of a line that has scrolled away is looked at, to know a secret in the rest of it: as long as
-/// command lines get.
+/// How much of what has scrolled away is looked at, to know a secret that goes on below: as long as command lines
+/// and keys get.
 const ABOVE: usize = 16 << 10;
 
 /// What can be seen of a session between two of its turns.
@@ -134,12 +134,14 @@ impl<'a> Scene<'a> {
 #[cfg(test)]
 mod tests {
     use greenroom_screen::Options;
+    use proptest::prelude::*;
+    use proptest::sample::select;
 
     use super::*;
     use crate::redact::Redaction;
 
-    /// What is shown of what a program printed on a screen of a size that is too small for it.
-    fn shown(size: &str, printed: &str) -> String {
+    /// What is shown of what a program printed on a screen of a size, and of its history.
+    fn both(size: &str, printed: &str) -> [String; 2] {
         let mut screen = Screen::new(size.parse().unwrap(), Options::default());
         screen.feed(printed.as_bytes());
         let texts = Texts::default();
@@ -152,7 +154,21 @@ mod tests {
             end: None,
             texts: &texts,
         };
-        scene.excerpt().shown(Some(Redaction::standard())).into_owned()
+        let policy = Some(Redaction::standard());
+        [scene.excerpt().clone(), scene.history(u64::MAX)].map(|it| it.shown(policy).into_owned())
+    }
+
+    fn shown(size: &str, printed: &str) -> String {
+        both(size, printed)[0].clone()
+    }
+
+    /// A text as a program prints it that begins a new line at the margin by itself.
+    fn broken(text: &str, cols: usize) -> String {
+        let lines = text.split("\r\n").map(|line| {
+            let rows = line.as_bytes().chunks(cols).map(|row| String::from_utf8_lossy(row));
+            rows.collect::<Vec<_>>().join("\r\n")
+        });
+        lines.collect::<Vec<_>>().join("\r\n")
     }
 
     fn shown_of_key(size: &str, header: &str, is_numbered: bool) -> String {
@@ -192,13 +208,90 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_was_broken_at_full_rows_that_scrolled_away_is_hidden() {
-        let token = format!("export TOKEN={}", "s3Cr3t".repeat(20));
-        for height in 2..8 {
-            let rows = token.as_bytes().chunks(20).map(|row| String::from_utf8_lossy(row));
-            let printed = rows.collect::<Vec<_>>().join("\r\n");
-            let shown = shown(&format!("20x{height}"), &format!("{printed}\r\n$ "));
-            assert!(!shown.contains("s3Cr"), "{height}: {shown}");
+    fn what_a_tall_screen_hides_a_short_one_hides_as_well() {
+        let token = "s3Cr3t".repeat(12);
+        let phrase = "s3Cr3t horse battery staple ".repeat(4);
+        let cookie = ["a", "b", "c"].map(|name| format!("{name}={}", &token[..30])).join("; ");
+        let key = format!("    {}\r\n", "s3Cr+/".repeat(10)).repeat(26);
+        let begin = "tls.key: |\r\n    -----BEGIN PRIVATE KEY-----\r\n";
+        let key = format!("{begin}{key}    s3Cr==\r\n    -----END PRIVATE KEY-----");
+        for (cols, printed) in [
+            (20, broken(&format!("export TOKEN={token}"), 20)),
+            (40, format!("token:\r\n    {token}")),
+            (40, format!("token:\r\n\r\n    {token}")),
+            (20, broken(&format!("token:\r\n    {token}"), 20)),
+            (20, broken(&format!("password=\"{phrase}\""), 20)),
+            (20, broken(&format!("<password>{phrase}</password>"), 20)),
+            (20, broken(&format!("Cookie: {cookie}"), 20)),
+            // The blank before the value is the last in its row.
+            (20, format!("$ run --user --token {token}")),
+            (80, key.clone()),
+            (30, key.clone()),
+            (59, broken(&key, 59)),
+            (27, broken(&key, 27)),
+            (12, broken(&key, 12)),
+        ] {
+            let printed = format!("$ run\r\n{printed}\r\n$ ");
+            assert!(!shown(&format!("{cols}x900"), &printed).contains("s3Cr"), "{printed}");
+            for height in 1..30 {
+                for shown in both(&format!("{cols}x{height}"), &printed) {
+                    assert!(!shown.contains("s3Cr"), "{cols}x{height}, {printed}:\n{shown}");
+                }
+            }
         }
     }
+
+    proptest! {
+        #[test]
+        fn whatever_a_tall_screen_hides_a_short_one_hides_as_well(
+            pieces in proptest::collection::vec(select(PIECES), 2..9),
+            cols in 12_usize..32,
+            is_broken in any::<bool>(),
+        ) {
+            let text = pieces.concat() + "\r\n$ ";
+            let text = if is_broken { broken(&text, cols) } else { text };
+            if shown(&format!("{cols}x400"), &text).contains("s3Cr") {
+                return Ok(());
+            }
+            for height in 1..10 {
+                for shown in both(&format!("{cols}x{height}"), &text) {
+                    prop_assert!(!shown.contains("s3Cr"), "{}x{}:\n{}", cols, height, shown);
+                }
+            }
+        }
+    }
+
+    /// What secrets, and what is around them, are made of.
+    const PIECES: &[&str] = &[
+        "s3Cr3ts3Cr3ts3Cr3ts3Cr3t",
+        "s3Cr3ts3Cr3ts3Cr3ts3Cr3ts3Cr3ts3Cr3ts3Cr3ts3Cr3ts3Cr3t",
+        "s3Cr3ts3Cr3ts3Cr3ts3Cr3ts3Cr3ts3Cr3ts3Cr3t",
+        "token",
+        "export TOKEN",
+        "\"password\"",
+        "ghp_",
+        "sk-",
+        "Authorization: Bearer ",
+        "Cookie: a",
+        "https://user:",
+        "@host/",
+        "eyJhbGciOiJIUzI1NiJ9.",
+        "--token ",
+        "curl -u me:",
+        "mysql -p",
+        "<password>",
+        "</password>",
+        ":",
+        "=",
+        " => ",
+        ": ",
+        "\r\n",
+        "\r\n\r\n",
+        "\r\n    ",
+        " ",
+        "\"",
+        "; ",
+        "$ ls",
+        "hello world",
+    ];
 }

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
+use super::lanes::is_full;
 use super::scan::{Site, Verdict};
 use super::tail::{Numbered, Tail};
 
@@ -27,27 +28,27 @@ const HEADER_MAX: usize = 24;
 /// How long all headers may be, and white space with them.
 const HEADERS_MAX: usize = 1024;
 
-/// The shortest row of base64 that is taken for one of a block. Rows of terminals that wrap it are shorter than its lines.
-const DENSE_MIN: usize = 16;
-
-/// How many rows a block has before its base64: the first, headers, and an empty one.
-const HEAD_ROWS: usize = 6;
+/// How many lines a block has before its base64: the first, headers, and an empty one.
+const HEAD_LINES: usize = 6;
 
 /// Whether lines belong to a block that goes on below them, asked from below: nobody could tell otherwise that
 /// what follows is a secret.
-pub(super) fn part_of_block() -> impl FnMut(&str) -> bool {
-    let (mut head, mut inside) = (HEAD_ROWS, false);
-    move |row| {
+pub(super) fn part_of_block(cols: usize) -> impl FnMut(&str) -> bool {
+    let (mut head, mut inside) = (HEAD_LINES, false);
+    move |line| {
         let is_base64 =
             |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
-        let key = behind_number(row);
-        if key.len() >= DENSE_MIN && key.bytes().all(is_base64) {
+        // A short one, too: a program may have broken a line at the margin.
+        let key = behind_number(line).trim();
+        if !key.is_empty() && key.bytes().all(is_base64) {
             inside = true;
             return true;
         }
-        head = head.saturating_sub(1);
-        let is_head = inside || row.is_empty() || row.contains(": ");
-        row.contains(BEGIN) || (is_head && head > 0)
+        // One that a program broke at the margin has any number of full rows.
+        head = head.saturating_sub(usize::from(!is_full(line, cols)));
+        inside |= key.ends_with('-');
+        let is_head = inside || key.is_empty() || line.contains(": ");
+        line.contains(BEGIN) || (is_head && head > 0)
     }
 }
 

@@ -131,17 +131,21 @@ struct Lines {
     wrap: Wrap,
     /// Where the line being collected begins.
     start: usize,
+    /// Whether lines end with their last letter.
+    trims: bool,
 }
 
 impl Lines {
     fn new(wrap: Wrap, capacity: usize) -> Lines {
-        Lines { out: Vec::with_capacity(capacity), wrap, start: 0 }
+        Lines { out: Vec::with_capacity(capacity), wrap, start: 0, trims: true }
     }
 
     #[inline]
     fn end_row(&mut self, wrapped: bool) {
         if !wrapped || self.wrap == Wrap::Rows {
-            trim_blanks(&mut self.out, self.start);
+            if self.trims {
+                trim_blanks(&mut self.out, self.start);
+            }
             self.out.push(b'\n');
             self.start = self.out.len();
         }
@@ -230,7 +234,7 @@ impl Screen {
     ) -> (String, usize) {
         let end = self.terminal.history.end();
         let first = if self.is_alternate() { end } else { self.first_of(end, most, belongs) };
-        let mut out = self.text_of(first..end, Wrap::Joined).into_bytes();
+        let mut out = self.joined(first..end);
         let from = out.len();
         out.reserve(self.terminal.rows * 64);
         self.push_contents(&mut out);
@@ -238,15 +242,15 @@ impl Screen {
     }
 
     /// The text of the rows of the history with these numbers, behind what belongs to it, as
-    /// [`contents_in_context`](Screen::contents_in_context) has it, and before the rest of its last line; and where in
-    /// that text they are.
+    /// [`contents_in_context`](Screen::contents_in_context) has it, and before as many rows as a screen has; and where
+    /// in that text they are.
     ///
     /// ```
     /// # use greenroom_screen::{Options, Screen};
     /// let mut screen = Screen::new("4x2".parse().unwrap(), Options::default());
     /// screen.feed(b"gone\r\nlong line\r\n1\r\nlong line");
     /// let context = screen.history_in_context(2..6, 999, |_| false);
-    /// assert_eq!(context, ("long line\n1\nlong line".to_owned(), 4..16));
+    /// assert_eq!(context, ("long line\n1\nlong line\n".to_owned(), 4..16));
     /// ```
     #[must_use]
     pub fn history_in_context(
@@ -256,15 +260,18 @@ impl Screen {
         belongs: impl FnMut(&str) -> bool,
     ) -> (String, Range<usize>) {
         let first = self.first_of(rows.start, most, belongs);
-        let mut out = self.text_of(first..rows.start, Wrap::Joined);
+        let mut out = self.joined(first..rows.start);
         let from = out.len();
-        out.push_str(&self.text_of(rows.clone(), Wrap::Joined));
-        let part = from..out.len();
-        if !out.ends_with('\n') && !self.is_alternate() {
-            let rest = self.text_of(rows.end..rows.end + self.terminal.rows as u64, Wrap::Joined);
-            out.push_str(rest.split('\n').next().unwrap_or_default());
+        out.extend_from_slice(&self.joined(rows.clone()));
+        let mut to = out.len();
+        if !self.is_alternate() {
+            out.extend_from_slice(&self.joined(rows.end..rows.end + self.terminal.rows as u64));
         }
-        (out, part)
+        // The blank at which a line was wrapped ends no line.
+        while to > from && out[to - 1] == b' ' {
+            to -= 1;
+        }
+        (into_string(out), from..to)
     }
 
     /// The first of the rows right above one that its line began in, or whose lines belong to it, asked for from below.
@@ -288,12 +295,13 @@ impl Screen {
             // Its line is taken in any case, and asked for all the same: it tells of those above.
             let is_part = match std::str::from_utf8(last.text) {
                 Ok(text) if begin + 1 == first => belongs(text),
-                _ => belongs(self.text_of(begin..first, Wrap::Joined).trim_end_matches('\n')),
+                _ => belongs(into_string(self.joined(begin..first)).trim_end_matches('\n')),
             };
             if !is_part && !goes_on {
                 break;
             }
-            (first, bytes) = (begin, bytes + length);
+            // An empty one counts, too: there may be any number of them.
+            (first, bytes) = (begin, bytes + length + 1);
         }
         first
     }
@@ -351,9 +359,22 @@ impl Screen {
     /// ```
     #[must_use]
     pub fn text_of(&self, rows: Range<u64>, wrap: Wrap) -> String {
+        let mut lines = Lines::new(wrap, 0);
+        self.collect(rows, &mut lines);
+        lines.finish()
+    }
+
+    /// The same as lines that are joined, with all blanks that were written.
+    fn joined(&self, rows: Range<u64>) -> Vec<u8> {
+        let mut lines = Lines { trims: false, ..Lines::new(Wrap::Joined, 0) };
+        self.collect(rows, &mut lines);
+        lines.out
+    }
+
+    fn collect(&self, rows: Range<u64>, lines: &mut Lines) {
         let history = &self.terminal.history;
         let wanted = rows.end.min(history.end()).saturating_sub(rows.start.max(history.first()));
-        let mut lines = Lines::new(wrap, wanted as usize * 72);
+        lines.out.reserve(wanted as usize * 72);
         for line in history.lines(rows.start, rows.end) {
             lines.out.extend_from_slice(line.text);
             lines.end_row(line.wrapped);
@@ -363,7 +384,6 @@ impl Screen {
             row.push_text(0, row.len(), &mut lines.out);
             lines.end_row(row.wrapped);
         }
-        lines.finish()
     }
 
     /// The text from one cell to before another.
