@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 use std::time::SystemTime;
 
 use greenroom_door_carryon::LogEntry;
-use greenroom_engine::redact::Redaction;
+use greenroom_engine::redact::{Excerpt, HOLD_MAX, Redaction};
 use jiff::Timestamp;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level};
@@ -12,6 +12,9 @@ use tracing::{Event, Level};
 /// The longest message, in bytes: a path, an error with its causes and some numbers fit, and a
 /// structure printed by mistake does not fill the log.
 const MESSAGE_MAX: usize = 8 * 1024;
+
+/// How much of a text is looked at: what begins within a message is known for a secret by no more.
+const RAW_MAX: usize = MESSAGE_MAX + HOLD_MAX;
 
 /// What stands where a message was cut.
 const CUT: &str = "…";
@@ -37,8 +40,7 @@ impl Entry {
         event.record(&mut text);
         let target = event.metadata().target();
         let component = target.rsplit("::").next().unwrap_or(target);
-        let message = Redaction::standard().apply(&text.finish()).into_owned();
-        Entry::new(*event.metadata().level(), component, message)
+        Entry::new(*event.metadata().level(), component, text.finish())
     }
 
     /// Something the logs themselves have to say.
@@ -103,7 +105,7 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// The message of an event while its fields come in, fit for a terminal and bounded.
+/// The message of an event while its fields come in, without secrets, fit for a terminal and bounded.
 #[derive(Debug, Default)]
 struct Text {
     message: String,
@@ -122,13 +124,45 @@ impl Text {
     }
 
     fn add(&mut self, field: &Field, value: fmt::Arguments<'_>) {
-        if field.name() == "message" {
-            Escaped(Bounded(&mut self.message)).write_fmt(value).ok();
-        } else {
-            let mut out = Bounded(&mut self.fields);
-            write!(out, " {}=", field.name()).ok();
-            Escaped(out).write_fmt(value).ok();
+        let (out, name) = match field.name() {
+            "message" => (&mut self.message, String::new()),
+            // With its value: it may be the name that makes that a secret.
+            name => (&mut self.fields, format!(" {name}=")),
+        };
+        if out.len() >= MESSAGE_MAX {
+            return;
         }
+        let mut raw = Raw(String::new());
+        raw.write_fmt(value).ok();
+        write_safely(&name, &raw.0, Bounded(out)).ok();
+    }
+}
+
+/// Writes a value behind its name, without secrets.
+///
+/// These are looked for in the text as it came: escaped, the end of a line would be a letter before what is on
+/// the next one, and what was cut before would be no secret any more.
+fn write_safely(name: &str, raw: &str, mut out: Bounded<'_>) -> fmt::Result {
+    // White space between them would keep the value from its name.
+    let value = raw.trim_start();
+    let (gap, _) = raw.split_at(raw.len() - value.len());
+    let room = MESSAGE_MAX.saturating_sub(gap.len());
+    let excerpt = Excerpt::new(format!("{name}{value}"), 0).until(room);
+    let hide = Redaction::standard();
+    let shown = excerpt.shown(Some(hide));
+    let shown = shown.strip_prefix(name).unwrap_or(&shown);
+    out.write_str(name)?;
+    let marker = hide.replacement();
+    if shown.starts_with(marker) && !hide.apply(value).starts_with(marker) {
+        // By its name it is one secret, however many words and lines it has.
+        return out.write_str(marker);
+    }
+    let mut escaped = Escaped(out);
+    escaped.write_str(gap)?;
+    escaped.write_str(shown)?;
+    match name.len() + value.len() > room {
+        true => escaped.0.cut(),
+        false => Ok(()),
     }
 }
 
@@ -163,20 +197,37 @@ impl<W: Write> Write for Escaped<W> {
     }
 }
 
-/// A text that stops growing at [`MESSAGE_MAX`], and stops whoever formats into it.
+/// A text as it came, that stops growing at [`RAW_MAX`], and stops whoever formats into it.
+struct Raw(String);
+
+impl Write for Raw {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        push_within(RAW_MAX, &mut self.0, text)
+    }
+}
+
+/// A text that stops growing at [`MESSAGE_MAX`], says so, and stops whoever formats into it.
 struct Bounded<'a>(&'a mut String);
 
-impl Write for Bounded<'_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        let room = MESSAGE_MAX.saturating_sub(self.0.len());
-        let fits = text.floor_char_boundary(room);
-        self.0.push_str(text.get(..fits).unwrap_or_default());
-        if fits == text.len() {
-            return Ok(());
-        }
+impl Bounded<'_> {
+    /// Says that something is missing.
+    fn cut(&mut self) -> fmt::Result {
         if !self.0.ends_with(CUT) {
             self.0.push_str(CUT);
         }
         Err(fmt::Error)
     }
+}
+
+impl Write for Bounded<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        push_within(MESSAGE_MAX, self.0, text).or_else(|_| self.cut())
+    }
+}
+
+/// Appends as much as there is room for; an error if that is not all.
+fn push_within(max: usize, text: &mut String, more: &str) -> fmt::Result {
+    let fits = more.floor_char_boundary(max.saturating_sub(text.len()));
+    text.push_str(more.get(..fits).unwrap_or_default());
+    if fits == more.len() { Ok(()) } else { Err(fmt::Error) }
 }

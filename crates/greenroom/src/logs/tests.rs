@@ -56,6 +56,66 @@ fn what_looks_like_a_secret_is_hidden() {
     assert!(!lines.contains("abcdefgh") && !lines.contains("zyxwvuts"), "{lines}");
 }
 
+/// What is logged when a plugin says this.
+fn logged(say: impl FnOnce()) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let logs = said(folder.path(), LevelFilter::INFO, |_| say());
+    logs.tail(1, LevelFilter::INFO).remove(0).message
+}
+
+#[test]
+fn a_secret_is_hidden_whatever_is_around_it() {
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    for (before, shown) in [("\n", "\\n"), ("\t", "\\t"), ("\r\n", "\\r\\n")] {
+        let text = format!("screen:{before}{token}{before}$ ");
+        let wanted = format!("text=screen:{shown}[REDACTED]{shown}$ ");
+        assert_eq!(logged(|| info!(target: "greenroom::plugin", text)), wanted);
+        let wanted = wanted.strip_prefix("text=").unwrap();
+        assert_eq!(logged(|| info!(target: "greenroom::plugin", "{text}")), wanted);
+        let text = format!("{before}{token}");
+        let wanted = format!("text={shown}[REDACTED]");
+        assert_eq!(logged(|| info!(target: "greenroom::plugin", text)), wanted);
+    }
+    let (begin, end) = token.split_at(20);
+    for text in [format!("\x1b[31m{token}\x1b[m"), format!("\x1b[31m{begin}\x1b[1m{end}")] {
+        let got = logged(|| info!(target: "greenroom::plugin", text));
+        assert!(got.starts_with("text=\\u{1b}[31m[REDACTED]\\u{1b}["), "{got}");
+        assert!(!got.contains("a1B2"), "{got}");
+    }
+}
+
+#[test]
+fn a_value_whose_name_makes_it_a_secret_is_hidden() {
+    for secret in ["abc", "\nabc", " abc", "\x1b[1mabc", "abc\ndef", "abc def"] {
+        let got = logged(|| info!(target: "greenroom::plugin", token = secret, session = 7, "a"));
+        assert!(got.starts_with("a token=") && got.ends_with("[REDACTED] session=7"), "{got}");
+    }
+    let got = logged(|| info!(target: "greenroom::plugin", text = "token=abc def", "a"));
+    assert_eq!(got, "a text=token=[REDACTED] def");
+    let got = logged(|| info!(target: "greenroom::plugin", token = ?"abc", "a"));
+    assert!(!got.contains("abc"), "{got}");
+}
+
+#[test]
+fn what_is_cut_shows_no_beginning_of_a_secret_and_no_more_than_it_may() {
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    for room in 1..60 {
+        let text = format!("{} {token} and more", "x".repeat(8 * 1024 - room));
+        for got in [
+            logged(|| info!(target: "greenroom::plugin", text)),
+            logged(|| info!(target: "greenroom::plugin", "{text}")),
+        ] {
+            assert!(!got.contains("ghp"), "{room}: {}", &got[8_000..]);
+        }
+    }
+    for text in ["token=ab ", "\n", "\u{9b}"] {
+        let text = text.repeat(20_000);
+        let got = logged(|| info!(target: "greenroom::plugin", text, more = 1, "{text}"));
+        assert!(got.len() <= 8 * 1024 + '…'.len_utf8(), "{}", got.len());
+        assert!(got.ends_with('…') && !got.contains("=ab"));
+    }
+}
+
 #[test]
 fn an_event_is_a_line_of_json_and_an_entry_in_memory() {
     let folder = tempfile::tempdir().unwrap();
