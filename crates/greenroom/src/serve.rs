@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -180,7 +181,7 @@ async fn listen(
     }
     let listener = bind(path)?;
     // Only from here on is what is at the path ours to remove.
-    let _bound = Bound(path);
+    let _bound = Bound::at(path);
     if announce {
         let text = format!("listening at {}\n", path.display());
         // Nobody need hear it.
@@ -194,13 +195,31 @@ async fn listen(
     Ok(())
 }
 
-/// A socket's file, gone when this is dropped.
-struct Bound<'a>(&'a Path);
+/// A socket's file, gone when this is dropped, unless another is in its place.
+///
+/// Dropped before its listener: until then its number is given to no other file.
+struct Bound<'a> {
+    path: &'a Path,
+    file: Option<(u64, u64)>,
+}
+
+impl Bound<'_> {
+    fn at(path: &Path) -> Bound<'_> {
+        Bound { path, file: file_at(path) }
+    }
+}
 
 impl Drop for Bound<'_> {
     fn drop(&mut self) {
-        let _gone = fs::remove_file(self.0);
+        if self.file.is_some() && file_at(self.path) == self.file {
+            let _gone = fs::remove_file(self.path);
+        }
     }
+}
+
+/// Which file is there: its device and its number.
+fn file_at(path: &Path) -> Option<(u64, u64)> {
+    fs::symlink_metadata(path).ok().map(|it| (it.dev(), it.ino()))
 }
 
 /// Serves one client at a socket. What was wrong with its stream is in the log; nobody else is concerned.

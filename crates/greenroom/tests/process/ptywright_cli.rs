@@ -198,6 +198,24 @@ fn a_file_in_the_place_of_the_socket_is_left_alone() {
 }
 
 #[test]
+fn a_server_leaves_the_socket_of_another_in_the_place_of_its_own() {
+    let home = home();
+    let socket = home.path().join("shared");
+    let serve = || {
+        let child = command(&home, &["serve", "--socket", socket.to_str().unwrap()]).spawn();
+        eventually("it listens", || UnixStream::connect(&socket).is_ok());
+        Server { child: child.unwrap(), socket: socket.clone() }
+    };
+    let first = serve();
+    fs::remove_file(&socket).unwrap();
+    let second = serve();
+    assert_eq!(first.end(Signal::TERM), Some(143));
+    assert_eq!(sessions(&socket), json!([]));
+    assert_eq!(second.end(Signal::TERM), Some(143));
+    assert!(!socket.exists());
+}
+
+#[test]
 fn a_program_runs_on_a_terminal_and_its_code_is_ours() {
     let home = home();
     let _daemon = home.start();
