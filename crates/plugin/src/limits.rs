@@ -85,7 +85,7 @@ pub(crate) const STACK_SIZE: usize = 4 << 20;
 /// times is a plugin that would burn a core for ever.
 pub const STRIKES_MAX: u32 = 3;
 
-/// How often a plugin's shared VM is replaced after it was given up.
+/// How often a plugin's shared VM is replaced after it was given up, or started again after it failed to start.
 pub const RESTARTS_MAX: u32 = 3;
 
 /// Starts of a plugin that may fail in a row before the next one waits: who writes it may well try again at

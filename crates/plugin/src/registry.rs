@@ -40,7 +40,7 @@ struct Plugin {
     package: Arc<Package>,
     live: Arc<AtomicUsize>,
     shared: AsyncMutex<SharedVm>,
-    /// Of adapters.
+    /// Of all its VMs.
     starts: Starts,
     /// Of questions to predicates.
     pace: Pace,
@@ -59,7 +59,10 @@ struct Complaints {
 #[derive(Debug, Default)]
 struct SharedVm {
     worker: Option<Arc<Worker>>,
-    restarts: u32,
+    /// How often one was started, or failed to.
+    starts: u32,
+    /// Why the last one failed to.
+    failed: Option<String>,
 }
 
 impl Registry {
@@ -245,20 +248,38 @@ impl Plugin {
         *complaints = Complaints { last: Some(Instant::now()), untold: 0 };
     }
 
-    /// The VM of the predicates. One that was given up is replaced, but not for ever.
+    /// The VM of the predicates. One that was given up is replaced, but not for ever; nor is it tried for ever to start
+    /// one.
     async fn shared_vm(&self, house: &Arc<House>) -> Result<Arc<Worker>, PluginError> {
         let mut shared = self.shared.lock().await;
+        let may_start = shared.starts <= RESTARTS_MAX;
         if let Some(worker) = &shared.worker
-            && (!worker.is_disabled() || shared.restarts >= RESTARTS_MAX)
+            && (!worker.is_disabled() || !may_start)
         {
             return Ok(Arc::clone(worker));
         }
-        let started = Worker::start(Arc::clone(&self.package), Arc::clone(house)).await?;
-        // Only one that was started counts: there may have been no room.
-        let worker = Arc::new(started);
-        if shared.worker.replace(Arc::clone(&worker)).is_some() {
-            shared.restarts += 1;
+        if !may_start {
+            let (plugin, reason) = (self.package.name().to_owned(), shared.failed.clone());
+            return Err(PluginError::Disabled { plugin, reason: reason.unwrap_or_default() });
         }
-        Ok(worker)
+        // Who goes away meanwhile has not seen it fail: that comes in its row, and is not counted.
+        let start = Worker::start(Arc::clone(&self.package), Arc::clone(house));
+        match self.starts.attempt(start).await {
+            Ok(started) => {
+                shared.starts += 1;
+                let worker = Arc::new(started);
+                shared.worker = Some(Arc::clone(&worker));
+                Ok(worker)
+            }
+            // No fault of the plugin's.
+            Err(error @ PluginError::NoRoom { .. }) => Err(error),
+            Err(error) => {
+                shared.starts += 1;
+                let (text, plugin) = (error.to_string(), self.package.name());
+                let reason = text.strip_prefix(&format!("plugin `{plugin}`: ")).unwrap_or(&text);
+                shared.failed = Some(reason.to_owned());
+                Err(error)
+            }
+        }
     }
 }

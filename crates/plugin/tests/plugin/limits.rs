@@ -208,6 +208,20 @@ async fn a_shared_vm_is_replaced_but_not_for_ever() {
 }
 
 #[tokio::test]
+async fn a_shared_vm_that_cannot_be_started_is_not_tried_for_ever() {
+    let registry = built_in("while true do end");
+    let ask = async || registry.predicate("p", "ok", &Sight::default(), Value::Null).await;
+    for _ in 0..=RESTARTS_MAX {
+        is_too_much(&ask().await.unwrap_err());
+    }
+    for error in [ask().await.unwrap_err(), registry.describe("p").await.unwrap_err()] {
+        assert!(matches!(error, PluginError::Disabled { .. }), "{error}");
+        let said = "plugin `p` is disabled: `chunk`: ";
+        assert!(error.to_string().starts_with(said), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn callers_that_go_away_leave_the_vm_usable() {
     let registry = built_in(
         "return { bad = function() while true do end end, ok = function() return true end }",
