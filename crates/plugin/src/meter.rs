@@ -49,13 +49,19 @@ impl Meter {
 
     /// A call begins, and has so much of the processor before its first pause, and in all.
     pub(crate) fn start(&self, first_run: Duration, processor: Duration) {
-        self.left.set(INSTRUCTIONS_MAX);
         self.began.set(Instant::now());
+        self.logs.set(LOGS_PER_CALL);
+        self.again(first_run, processor);
+    }
+
+    /// A call is made once more. It is the same one to who waits for it and to who reads the log: what it may take of
+    /// their time and what it may log goes on.
+    pub(crate) fn again(&self, first_run: Duration, processor: Duration) {
+        self.left.set(INSTRUCTIONS_MAX);
         self.used.set(processor_time());
         self.processor.set(processor);
-        self.pause.set((self.began.get() + first_run, self.used.get() + first_run));
+        self.pause.set((Instant::now() + first_run, self.used.get() + first_run));
         self.broken.set(None);
-        self.logs.set(LOGS_PER_CALL);
     }
 
     /// Uses up some instructions, or what costs as much.
@@ -147,5 +153,22 @@ pub(crate) fn processor_time() -> Duration {
 impl From<Limit> for mlua::Error {
     fn from(limit: Limit) -> Self {
         Self::runtime(limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_is_made_once_more_has_no_more_time_for_who_waits() {
+        let meter = Meter::new();
+        meter.start(RUN, CPU_MAX);
+        let Some(long_ago) = Instant::now().checked_sub(WALL_MAX) else { return };
+        meter.began.set(long_ago);
+        meter.again(RUN, CPU_MAX);
+        assert_eq!(meter.spend(1), Err(Limit::Wall));
+        meter.start(RUN, CPU_MAX);
+        assert_eq!(meter.spend(1), Ok(()));
     }
 }

@@ -9,6 +9,7 @@ mod native;
 mod pattern;
 mod strings;
 
+use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -102,18 +103,19 @@ impl Vm {
 
     /// Calls a function of the plugin; once more if its time was over before it did much.
     pub(crate) fn call(&self, call: &Call) -> Result<Value, PluginError> {
-        let answer = self.attempt(call, CPU_MAX);
+        self.meter.start(call.input.first_run(), CPU_MAX);
+        let answer = self.attempt(call);
         // Predicates are asked again anyway, and by many.
         let is_predicate = matches!(call.input, Input::Predicate { .. });
         if answer.is_err() && self.meter.hardly_ran() && !is_predicate {
-            return self.attempt(call, CPU_AGAIN);
+            self.meter.again(call.input.first_run(), CPU_AGAIN);
+            return self.attempt(call);
         }
         answer
     }
 
-    fn attempt(&self, call: &Call, processor: Duration) -> Result<Value, PluginError> {
+    fn attempt(&self, call: &Call) -> Result<Value, PluginError> {
         let plugin = self.package.name();
-        self.meter.start(call.input.first_run(), processor);
         let watched = watch(&self.lua, &self.meter, &self.metatables, Looks::Seldom);
         if let Err(error) = watched {
             return Err(failure(plugin, &call.function, &self.meter, &error));
@@ -287,9 +289,24 @@ fn message(error: &mlua::Error) -> String {
                 _ => text,
             }
         }
-        mlua::Error::RuntimeError(text) => short(text),
+        mlua::Error::RuntimeError(text) => short(&told(text)),
         mlua::Error::SyntaxError { message, .. } => short(message),
         other => short(&other.to_string()),
+    }
+}
+
+/// What Lua tells of an error. Of one that is no text that is an address, which helps nobody: then it is what it is, and
+/// where it was raised.
+fn told(text: &str) -> Cow<'_, str> {
+    let first = text.lines().next().unwrap_or_default();
+    let Some((kind, address)) = first.split_once(": 0x") else { return text.into() };
+    let is_address = !address.is_empty() && address.bytes().all(|it| it.is_ascii_hexdigit());
+    if !is_address || !["table", "function", "thread", "userdata"].contains(&kind) {
+        return text.into();
+    }
+    match text.lines().find_map(place) {
+        Some(place) => format!("{place}: an error that is a {kind}").into(),
+        None => format!("an error that is a {kind}").into(),
     }
 }
 

@@ -80,3 +80,13 @@ fn who_hardly_ran_is_asked_once_more_and_a_predicate_is_not() {
         assert_eq!(ask(&vm, "calls", Input::Nothing).unwrap(), calls);
     }
 }
+
+#[test]
+fn who_is_asked_once_more_may_not_log_as_much_again() {
+    let source = "local s = ('x'):rep(4000000) return { slow = function() \
+        for i = 1, 10 do print(i) end while true do local it = s .. 'y' end end }";
+    let vm = Vm::start(package(source.to_owned())).unwrap();
+    let slow = Call { function: "slow".to_owned(), input: Input::Nothing };
+    vm.call(&slow).unwrap_err();
+    assert!(!vm.meter.may_log(), "both attempts together have logged all they may");
+}

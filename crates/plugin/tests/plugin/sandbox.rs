@@ -219,6 +219,24 @@ async fn errors_name_plugin_function_and_line() {
     assert!(long.len() < 500 && !long.contains('\u{1b}'), "{long}");
 }
 
+/// Addresses differ from run to run.
+#[tokio::test]
+async fn an_error_that_is_no_text_is_told_by_what_it_is() {
+    for (body, told) in [
+        ("error({})", "main.lua:1: an error that is a table"),
+        ("error(print)", "main.lua:1: an error that is a function"),
+        ("('x'):gsub('x', function() error({}) end)", "main.lua:1: an error that is a table"),
+        ("error(setmetatable({}, { __tostring = function() return 'mine' end }))", "mine"),
+        ("error('table: 0x', 0)", "table: 0x"),
+        ("error('table: 0x7f of that', 0)", "table: 0x7f of that"),
+    ] {
+        let error = probe(body).await.unwrap_err().to_string();
+        assert_eq!(error, format!("plugin `p`: `classify`: {told}"), "{body}");
+    }
+    let error = adapter("error({})").await.unwrap_err().to_string();
+    assert_eq!(error, "plugin `p`: `chunk`: main.lua:1: an error that is a table");
+}
+
 #[tokio::test]
 async fn a_chunk_must_compile_and_return_a_table() {
     let error = adapter("return {").await.unwrap_err().to_string();
