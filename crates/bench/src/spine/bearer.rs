@@ -1,7 +1,8 @@
 //! The limit for an answer: something that does nothing but send the same bytes when a line was printed.
 //!
 //! A thread reads a program's terminal and knows the answer beforehand; nothing is looked for, kept, drawn,
-//! hidden or written. What it takes is the kernel's, and the reader's.
+//! hidden or written. What it takes is the kernel's, and the reader's. It is a thread of the process that
+//! measures: everybody else's answer takes a switch from the server's process to the client's, this one none.
 
 use std::io::Write as _;
 use std::os::unix::net::UnixStream;

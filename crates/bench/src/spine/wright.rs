@@ -3,11 +3,13 @@
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
+use rustix::event::PollFlags;
 use serde_json::{Value, json};
 
-use super::wait::PATIENCE;
+use super::wait::{PATIENCE, ready_within};
 
 /// How much is read at once: an answer with all its cells.
 const READ: usize = 1 << 20;
@@ -58,6 +60,12 @@ impl Wright {
     /// The line that came last.
     pub(super) fn line(&self) -> &[u8] {
         &self.buffer[..self.line]
+    }
+
+    /// Whether nothing came behind the last line.
+    pub(super) fn is_quiet(&self) -> Result<bool> {
+        let came = self.read > self.line;
+        Ok(!came && !ready_within(&self.stream, PollFlags::IN, Duration::ZERO)?)
     }
 
     /// Reads the next line.

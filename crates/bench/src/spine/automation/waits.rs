@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::thread;
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use greenroom_model::Size;
 use serde_json::json;
 
@@ -158,6 +158,8 @@ impl Borne {
     /// What a line takes until its answer is here.
     fn line(&mut self, line: &str) -> Result<f64> {
         thread::sleep(REST);
+        // Any line is an answer: one too many would be taken for the next, before that is printed.
+        ensure!(self.bearer.is_quiet()?, "a bearer answered what nobody told it to print");
         let begin = Instant::now();
         self.pipe.tell(line)?;
         self.bearer.next()?;
@@ -183,4 +185,28 @@ fn crowd(waited: &mut Waited<'_>, lines: usize, next: &dyn Fn(usize) -> String) 
     let mut taken = taken?;
     taken.sort_unstable_by(f64::total_cmp);
     Ok(taken.get(taken.len() / 2).copied().unwrap_or(f64::NAN))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    #[test]
+    fn a_line_too_many_is_no_answer() {
+        let folder = tempfile::tempdir().unwrap();
+        let borne = |answers: &str| {
+            let (ours, mut theirs) = UnixStream::pair().unwrap();
+            theirs.write_all(answers.as_bytes()).unwrap();
+            let pipe = Fifo::make(&folder.path().join(answers.trim())).unwrap();
+            (Borne { bearer: Wright::over(ours).unwrap(), pipe }, theirs)
+        };
+        let (mut unread, _theirs) = borne("early\n");
+        assert!(unread.line("a line").is_err());
+        let (mut buffered, _theirs) = borne("one\nand one more\n");
+        buffered.bearer.next().unwrap();
+        assert!(buffered.line("a line").is_err());
+    }
 }
