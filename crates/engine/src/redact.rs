@@ -43,18 +43,10 @@ pub use stream::{HOLD_MAX, Stream};
 impl Redaction {
     /// The text with every secret replaced; borrowed when there is none.
     pub fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.apply_from(text, 0)
+        self.apply_within(text, 0..text.len(), None)
     }
 
-    /// What follows a place in a text, with every secret replaced, also the rest of one that begins before;
-    /// borrowed when there is none.
-    ///
-    /// The place must be between two letters.
-    pub fn apply_from<'t>(&self, text: &'t str, from: usize) -> Cow<'t, str> {
-        self.apply_within(text, from..text.len(), None)
-    }
-
-    /// The same of a part of a text that may be from a screen with so many columns.
+    /// The same of a part of a text, which may be from a terminal with so many columns.
     fn apply_within<'t>(
         &self,
         text: &'t str,
@@ -82,15 +74,11 @@ impl Redaction {
     }
 
     fn pieces(&self, text: &str, cols: Option<u16>) -> Vec<Piece> {
-        let lanes = Lanes::split(text, Start::default());
+        let lanes = Lanes::split(text, Start::of(cols));
         let mut pieces = Vec::new();
         for (index, lane) in lanes.all().into_iter().filter(|(_, lane)| !lane.text.is_empty()) {
             let site = Site::new(&lane.text, None, false, self);
             pieces_of(lane, index, &Scan::of(&site, &[]), &mut pieces);
-        }
-        if let Some(lane) = cols.and_then(|cols| lanes.text.unbroken(cols.into())) {
-            let site = Site::new(&lane.text, None, false, self);
-            pieces_of(&lane, 0, &Scan::of(&site, &[]), &mut pieces);
         }
         sort(&mut pieces);
         pieces

@@ -121,7 +121,7 @@ impl<'a> Scene<'a> {
     #[must_use]
     pub fn printed(self, chars: usize) -> Excerpt {
         let (text, from) = self.transcript.map_or(("", 0), |it| it.tail_in_context(chars));
-        Excerpt::new(text, from)
+        Excerpt::of_screen(text, from, self.screen.size().cols())
     }
 
     /// Its cells.

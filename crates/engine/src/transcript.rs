@@ -198,7 +198,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::redact::Redaction;
+    use crate::redact::{Excerpt, Redaction};
 
     #[test]
     fn what_was_seen_is_not_told_again() {
@@ -220,7 +220,7 @@ mod tests {
         let mut transcript = Transcript::new(text.len());
         transcript.feed(text.as_bytes());
         let (text, from) = transcript.tail_in_context(chars);
-        (Redaction::standard().apply_from(text, from).into_owned(), from)
+        (Excerpt::new(text, from).shown(Some(Redaction::standard())).into_owned(), from)
     }
 
     #[test]

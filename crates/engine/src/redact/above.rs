@@ -6,20 +6,33 @@ use super::block::part_of_block;
 use super::keyed::GAP_MAX;
 use super::lanes::is_full;
 
+/// What a line above would be a part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// A value, which may have its name in the line above.
+    Value,
+    /// The line that ends in that name.
+    Name,
+    Nothing,
+}
+
 /// Whether lines belong to a secret that may go on below them, asked from below, of a screen with so many columns.
 pub(crate) fn part_of_secret(cols: u16) -> impl FnMut(&str) -> bool {
     let cols = cols.into();
     let mut block = part_of_block(cols);
-    // Whether a value below may go on in the next line, and so be called by a name in it.
-    let (mut is_open, mut gap) = (true, 0);
+    let (mut part, mut gap) = (Part::Value, 0);
     move |line| {
         let in_block = block(line);
         let is_blank = line.trim().is_empty();
         gap = if is_blank { gap + line.len() + 1 } else { 0 };
-        let is_broken = is_open && is_full(line, cols);
-        let is_name = is_open && awaits_value(line);
-        is_open &= is_broken || (is_blank && gap <= GAP_MAX);
-        in_block || is_name || is_open
+        part = match part {
+            // A program that broke a line at the margin left full rows.
+            Part::Value | Part::Name if is_full(line, cols) => part,
+            Part::Value if is_blank && gap <= GAP_MAX => part,
+            Part::Value if awaits_value(line) => Part::Name,
+            Part::Value | Part::Name | Part::Nothing => Part::Nothing,
+        };
+        in_block || part != Part::Nothing
     }
 }
 

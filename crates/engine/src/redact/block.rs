@@ -15,7 +15,7 @@ use super::tail::{Numbered, Tail};
 pub(super) const BEGIN: &str = "-----BEGIN ";
 
 /// How it ends.
-const END: &str = "-----END ";
+pub(super) const END: &str = "-----END ";
 
 const DASHES: &str = "-----";
 
@@ -28,6 +28,12 @@ const HEADER_MAX: usize = 24;
 /// How long all headers may be, and white space with them.
 const HEADERS_MAX: usize = 1024;
 
+/// The shortest row that is taken for one of a key by itself. Rows of terminals that wrap it are shorter than its lines.
+const DENSE_MIN: usize = 16;
+
+/// How long what is between the first and the last line may be: longer than any key in use.
+const BODY_MAX: usize = 16 << 10;
+
 /// How many lines a block has before its base64: the first, headers, and an empty one.
 const HEAD_LINES: usize = 6;
 
@@ -36,8 +42,6 @@ const HEAD_LINES: usize = 6;
 pub(super) fn part_of_block(cols: usize) -> impl FnMut(&str) -> bool {
     let (mut head, mut inside) = (HEAD_LINES, false);
     move |line| {
-        let is_base64 =
-            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
         // A short one, too: a program may have broken a line at the margin.
         let key = behind_number(line).trim();
         if !key.is_empty() && key.bytes().all(is_base64) {
@@ -52,11 +56,15 @@ pub(super) fn part_of_block(cols: usize) -> impl FnMut(&str) -> bool {
     }
 }
 
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+}
+
 /// What follows the number that `cat -n` or `grep -n` put before a row.
 fn behind_number(row: &str) -> &str {
     let number = row.trim_start();
     let rest = number.trim_start_matches(|it: char| it.is_ascii_digit());
-    let key = rest.trim_start_matches([' ', ':', '|']);
+    let key = rest.trim_start_matches([' ', '\t', ':', '|']);
     if rest.len() < number.len() && key.len() < rest.len() { key } else { row }
 }
 
@@ -82,6 +90,44 @@ pub(super) fn judge(site: &Site<'_>, anchor: Range<usize>) -> Verdict {
         return Verdict::No;
     }
     body(site, anchor.end + name + DASHES.len())
+}
+
+/// The lines above the last one of a block: its first may have been left behind by a pager, or by `tail`.
+pub(super) fn judge_end(site: &Site<'_>, anchor: Range<usize>) -> Verdict {
+    let rest = &site.text[anchor.end..];
+    let name = rest.find(DASHES).filter(|name| *name <= NAME_MAX);
+    if !name.is_some_and(|name| rest[..name].contains("PRIVATE KEY")) {
+        return Verdict::No;
+    }
+    let least = site.text.floor_char_boundary(anchor.start.saturating_sub(BODY_MAX));
+    let above = &site.text[least..anchor.start];
+    let (mut found, mut was_short): (Option<Range<usize>>, bool) = (None, false);
+    let mut end = above.rfind('\n').unwrap_or(0);
+    let is_indent = |it: char| it.is_ascii_digit() || it.is_ascii_whitespace() || ":|".contains(it);
+    if !above[end..].chars().all(is_indent) {
+        return Verdict::No;
+    }
+    while end > 0 {
+        let begin = above[..end].rfind('\n').map_or(0, |at| at + 1);
+        let line = above[begin..end].trim_end_matches('\r');
+        // A pager has taken its own line away from before this one.
+        let row = line.rsplit_once('\r').map_or(line, |(_, row)| row);
+        let key = behind_number(row).trim();
+        if !key.is_empty() {
+            // A short one is a word above the key, or what a program broke at the margin between two long ones.
+            let is_short = key.len() < DENSE_MIN && found.is_some();
+            if !key.bytes().all(is_base64) || (is_short && was_short) {
+                break;
+            }
+            if !is_short {
+                let last = least + begin + (line.len() - row.len()) + row.trim_end().len();
+                found = Some(last - key.len()..found.map_or(last, |below| below.end));
+            }
+            was_short = is_short;
+        }
+        end = begin.saturating_sub(1);
+    }
+    found.map_or(Verdict::No, |range| Verdict::Secret { range, tail: None })
 }
 
 /// What follows the first line, behind headers.

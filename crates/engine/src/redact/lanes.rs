@@ -2,8 +2,8 @@
 //!
 //! What is printed is one lane, what is inside of string sequences (titles, links) another, and what
 //! is printed without what interrupts a word on its way to the screen a third. Each is searched
-//! alone. Sequences that only change the look vanish, those that move the cursor become white space, but
-//! in the third lane, if they move it nowhere.
+//! alone. Sequences that only change the look vanish, and bytes that no terminal shows; those that move the cursor become
+//! white space, but in the third lane, if they move it nowhere, or from the end of a full row into the next.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,6 +17,18 @@ use super::place::{Moved, Place};
 const ESC: u8 = 0x1b;
 const BEL: u8 = 0x07;
 const BACKSPACE: u8 = 0x08;
+
+/// Whether a terminal takes nothing in a text for more than letters and lines.
+fn is_plain(text: &[u8]) -> bool {
+    // All of it, without stopping at the first: so many bytes are looked at at once.
+    let has_void = text.iter().fold(false, |has, byte| has | is_void(*byte));
+    !has_void && memchr2(ESC, BACKSPACE, text).is_none()
+}
+
+/// Whether a terminal shows nothing for a byte and stays where it is.
+fn is_void(byte: u8) -> bool {
+    matches!(byte, 0..=BEL | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f)
+}
 
 /// Where in an escape sequence a text begins or ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,9 +49,16 @@ pub(super) enum State {
 pub(super) struct Start {
     state: State,
     place: Place,
+    /// How many columns the terminal has, if that is known: a row that is full may go on in the next.
+    pub(super) cols: Option<u16>,
 }
 
 impl Start {
+    /// At the beginning of a line of a terminal with so many columns.
+    pub(super) fn of(cols: Option<u16>) -> Start {
+        Start { cols, ..Start::default() }
+    }
+
     /// Whether what comes next belongs to a string sequence.
     pub(super) fn is_string(self) -> bool {
         matches!(self.state, State::String | State::StringEscape)
@@ -88,18 +107,22 @@ struct Segment {
 impl<'t> Lanes<'t> {
     /// Splits a text that begins so.
     pub(super) fn split(text: &'t str, start: Start) -> Lanes<'t> {
-        let Start { state, mut place } = start;
-        if state == State::Ground && memchr2(ESC, BACKSPACE, text.as_bytes()).is_none() {
+        let Start { state, mut place, cols } = start;
+        if state == State::Ground && is_plain(text.as_bytes()) {
             place.print(text);
             let lane = Lane { text: Cow::Borrowed(text), ..Lane::default() };
-            return Lanes::of(lane, Lane::default(), Start { state, place });
+            return Lanes::of(lane, Lane::default(), start, Start { state, place, cols });
         }
         let mut splitter = Splitter { source: text, place, ..Splitter::default() };
         let state = splitter.run(state);
-        Lanes::of(splitter.text, splitter.strings, Start { state, place: splitter.place })
+        let end = Start { state, place: splitter.place, cols };
+        Lanes::of(splitter.text, splitter.strings, start, end)
     }
 
-    fn of(text: Lane<'t>, strings: Lane<'t>, end: Start) -> Lanes<'t> {
+    fn of(mut text: Lane<'t>, strings: Lane<'t>, start: Start, end: Start) -> Lanes<'t> {
+        if let Some(cols) = start.cols {
+            text.join_full_rows(cols.into(), start.place.cells_before());
+        }
         let unwrapped = text.unwrapped();
         Lanes { text, strings, unwrapped, end }
     }
@@ -107,6 +130,14 @@ impl<'t> Lanes<'t> {
     /// All lanes, each with its number. What is hidden in the last is hidden in the first.
     pub(super) fn all(&self) -> [(usize, &Lane<'t>); LANES] {
         [(TEXT, &self.text), (STRINGS, &self.strings), (UNWRAPPED, &self.unwrapped)]
+    }
+
+    /// The same, for who goes on in one of them: where nothing interrupts the text, the third is the first.
+    pub(super) fn going_on(&self) -> [(usize, &Lane<'t>); LANES] {
+        self.all().map(|(index, lane)| match index {
+            UNWRAPPED if lane.text.is_empty() => (index, &self.text),
+            _ => (index, lane),
+        })
     }
 }
 
@@ -125,14 +156,14 @@ impl Splitter<'_> {
         while let Some(&byte) = bytes.get(at) {
             match state {
                 State::Ground => {
-                    let stop = memchr2(ESC, BACKSPACE, &bytes[at..]);
-                    let end = stop.map_or(bytes.len(), |it| at + it);
+                    let stop = |byte: &u8| matches!(*byte, ESC | BACKSPACE) || is_void(*byte);
+                    let end = bytes[at..].iter().position(stop).map_or(bytes.len(), |it| at + it);
                     self.text.add(self.source, at..end);
                     self.place.print(self.source.get(at..end).unwrap_or_default());
                     match bytes.get(end) {
                         Some(&ESC) => state = State::Escape,
-                        Some(_) => self.place.step_back(),
-                        None => {}
+                        Some(&BACKSPACE) => self.step_back(),
+                        Some(_) | None => {}
                     }
                     at = end;
                 }
@@ -175,6 +206,14 @@ impl Splitter<'_> {
             at += 1;
         }
         state
+    }
+
+    /// A blank that is stepped back over is how programs get from a full row into the next.
+    fn step_back(&mut self) {
+        if self.text.text.ends_with(' ') {
+            self.text.joints.push(self.text.text.len() - 1);
+        }
+        self.place.step_back();
     }
 
     /// The byte after an ESC.
@@ -327,18 +366,23 @@ impl Lane<'_> {
         if cuts.is_empty() { Lane::default() } else { self.without(&cuts) }
     }
 
-    /// The lane of a screen without the ends of rows that are full: a program that went up to one and left it again
-    /// broke the line there, and what it wrote goes on all the same. Nothing, if no row is.
-    pub(super) fn unbroken(&self, cols: usize) -> Option<Lane<'static>> {
-        let mut cuts = Vec::new();
+    /// Notes the ends of rows that are full, on a terminal with so many columns of which the first were printed before:
+    /// a program that went up to one and left it again broke the line there, and what it wrote goes on all the same.
+    fn join_full_rows(&mut self, cols: usize, mut before: usize) {
         let mut begin = 0;
         for end in memchr_iter(b'\n', self.text.as_bytes()) {
-            let line = &self.text[std::mem::replace(&mut begin, end + 1)..end];
-            if is_full(line, cols) {
-                cuts.push(end..end + 1);
+            let start = std::mem::replace(&mut begin, end + 1);
+            let line = self.text[start..end].trim_end_matches('\r');
+            let before = std::mem::take(&mut before);
+            // What was printed before a return is not in this row, or is under it.
+            let is_full = match line.rsplit_once('\r') {
+                Some((_, row)) => fills(row, 0, cols),
+                None => fills(line, before, cols),
+            };
+            if is_full {
+                self.joints.extend(start + line.len()..=end);
             }
         }
-        (!cuts.is_empty()).then(|| self.without(&cuts))
     }
 
     /// Without some stretches.
@@ -386,11 +430,16 @@ static WRAP: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b" \r"));
 
 /// Whether a line of a screen with so many columns fills its rows: what a program wrote may go on in the next.
 pub(super) fn is_full(line: &str, cols: usize) -> bool {
+    fills(line, 0, cols)
+}
+
+/// The same of the rest of a line, behind so many cells.
+fn fills(line: &str, before: usize, cols: usize) -> bool {
     // No letter takes more cells than bytes: most rows are not worth counting.
-    if line.len() < cols {
+    if before + line.len() < cols {
         return false;
     }
-    let letters = line.chars().count();
+    let letters = before + line.chars().count();
     let wide = line.chars().filter(|letter| !letter.is_ascii()).count();
     (letters..=letters + wide).any(|cells| cells > 0 && cells % cols == 0)
 }

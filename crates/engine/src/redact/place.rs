@@ -53,6 +53,11 @@ impl Place {
         self.col = col.filter(|_| !line.contains('\t'));
     }
 
+    /// How many cells of the line were printed, as far as that is known.
+    pub(super) fn cells_before(self) -> usize {
+        self.col.map_or(0, |col| col.saturating_sub(1) as usize)
+    }
+
     /// One letter back.
     pub(super) fn step_back(&mut self) {
         self.col = self.col.map(|col| col.saturating_sub(1).max(1));

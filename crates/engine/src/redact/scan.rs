@@ -276,6 +276,7 @@ static RULES: LazyLock<Vec<(String, Rule)>> = LazyLock::new(|| {
     rules.push((cookie::NAME, cookie::judge));
     rules.push(("://", url::judge));
     rules.push((block::BEGIN, block::judge));
+    rules.push((block::END, block::judge_end));
     rules.extend(command::COMMANDS.iter().map(|it| (it.name, command::judge as Rule)));
     rules.push((command::IDENTIFIED, command::identified));
     rules.push((command::MACHINE, command::netrc));

@@ -7,9 +7,10 @@
 //! Not here: the clock. The caller calls [`Stream::flush`] when nothing came for a while.
 //!
 //! Invariant: without a flush in between, what is shown is what [`Redaction::apply`] makes of the
-//! whole. The exceptions are a caller's expressions that look over the end of a line, what a pause at
-//! the very end hides because it is a good part of a token, and a value that was judged at a blank
-//! which turns out to be where a shell wrapped the line; what follows is judged with it all the same.
+//! whole. The exceptions are a key of which only the last lines come, a caller's expressions that
+//! look over the end of a line, what a pause at the very end hides because it is a good part of a
+//! token, and a value that was judged at a blank which turns out to be where a shell wrapped the
+//! line; what follows is judged with it all the same.
 
 use super::lanes::{LANES, Lane, Lanes, STRINGS, Start};
 use super::scan::{Scan, Site, floor};
@@ -73,6 +74,12 @@ impl Stream {
         }
     }
 
+    /// The same, printed on a terminal that has so many columns now.
+    pub fn on(&mut self, cols: u16) -> &mut Stream {
+        self.start.cols = Some(cols);
+        self
+    }
+
     /// Takes more text and returns what may be shown now.
     ///
     /// What could be a part of a secret is held back, up to [`HOLD_MAX`] bytes.
@@ -130,10 +137,12 @@ impl Stream {
         let lanes = Lanes::split(&self.window, self.start);
         let (mut hold, mut keep) = (end, end);
         let (mut pieces, mut open) = (Vec::new(), Vec::new());
-        for (index, lane) in lanes.all() {
-            if lane.text.is_empty() && !self.tails.iter().any(|it| it.lane == index) {
+        for ((index, lane), (_, going_on)) in lanes.all().into_iter().zip(lanes.going_on()) {
+            let goes_on = self.tails.iter().any(|it| it.lane == index);
+            if lane.text.is_empty() && !goes_on {
                 continue;
             }
+            let lane = if goes_on { going_on } else { lane };
             // A string sequence ends, the text does not.
             let more = index != STRINGS || lanes.end.is_string();
             let mut scan = self.scan(index, lane, more);
@@ -186,10 +195,8 @@ impl Stream {
         let lanes = Lanes::split(&self.window[..keep], self.start);
         let literals = self.redaction.literals();
         self.hidden = self.hidden.map(|it| it.saturating_sub(keep));
-        for (index, lane) in lanes.all() {
-            // Without wraps the third lane is the first.
-            let text = if lane.text.is_empty() && index != STRINGS { &lanes.text } else { lane };
-            self.before[index] = text.text.chars().next_back().or(self.before[index]);
+        for (index, lane) in lanes.going_on() {
+            self.before[index] = lane.text.chars().next_back().or(self.before[index]);
             self.tails.retain_mut(|it| {
                 if it.lane != index || it.at >= keep {
                     return true;

@@ -452,6 +452,31 @@ fn long_texts_take_linear_time() {
 }
 
 #[test]
+fn a_key_is_hidden_whose_beginning_a_pager_left_behind() {
+    let redact = |text: &str| Redaction::standard().apply(text).into_owned();
+    let row = "MIIEpAIBAAKCAQEA0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKL";
+    let end = "-----END RSA PRIVATE KEY-----\r\n$ ";
+    let shown = redact(&format!("log\r\n:\r\u{1b}[K{row}\r\n{row}\r\nab==\r\n{end}"));
+    assert_eq!(shown, format!("log\r\n:\r\u{1b}[K[REDACTED]\r\n{end}"));
+    let shown = redact(&format!("    {row}\n    {row}\n    {end}"));
+    assert_eq!(shown, format!("    [REDACTED]\n    {end}"));
+    let shown = redact(&format!("a b\n    17\t{row}\n    18\t{row}\n    19\t{end}"));
+    assert_eq!(shown, format!("a b\n    17\t[REDACTED]\n    19\t{end}"));
+    for certificate in [format!("{row}\n-----END CERTIFICATE-----\n"), format!("a b\n{end}")] {
+        assert_eq!(redact(&certificate), certificate);
+    }
+}
+
+#[test]
+fn bytes_that_no_terminal_shows_do_not_hide_a_secret() {
+    for byte in ['\0', '\u{7}', '\u{e}', '\u{f}', '\u{1a}', '\u{7f}'] {
+        let text = format!("API_TOKEN=abc{byte}defgh123 x\n{byte}");
+        let shown = Redaction::standard().apply(&text);
+        assert_eq!(shown, format!("API_TOKEN=[REDACTED]{byte} x\n{byte}"));
+    }
+}
+
+#[test]
 fn a_secret_goes_on_in_the_next_row_of_a_screen_where_the_line_was_broken() {
     let token = "ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1BcD4FgH7J";
     let line = format!("$ XX ^Cport GITHUB_TOKEN={token}");
