@@ -5,10 +5,8 @@
 //!
 //! Not here: the screen (`snapshot`), and what is a secret (`engine::redact`).
 
-use std::borrow::Cow;
-
 use greenroom_engine::Transcript;
-use greenroom_engine::redact::{Redaction, Stream};
+use greenroom_engine::redact::{Excerpt, Redaction, Stream};
 
 use crate::json::push_escaped;
 
@@ -35,22 +33,27 @@ struct Ahead {
 }
 
 impl Tail {
-    /// Prepares what somebody with this policy may see.
-    pub(crate) fn begin(transcript: Option<&Transcript>, policy: Option<&Redaction>) -> Tail {
+    /// Prepares what somebody with this policy may see of what was printed on a terminal with so many columns.
+    pub(crate) fn begin(
+        transcript: Option<&Transcript>,
+        cols: u16,
+        policy: Option<&Redaction>,
+    ) -> Tail {
         let ahead = transcript.filter(|_| policy.is_none_or(Redaction::is_streamable));
-        let ahead = ahead.map(|transcript| Ahead::begin(transcript, policy));
+        let ahead = ahead.map(|transcript| Ahead::begin(transcript, cols, policy));
         Tail { policy: policy.cloned(), ahead }
     }
 
     /// The last of what was printed by now, as JSON has it between quotes.
-    pub(crate) fn end(self, transcript: Option<&Transcript>) -> Vec<u8> {
+    pub(crate) fn end(self, transcript: Option<&Transcript>, cols: u16) -> Vec<u8> {
         let Some(transcript) = transcript else { return Vec::new() };
         // A session may have been made to keep less than that.
         let most = transcript.max_chars().min(CHARS);
-        let ahead = self.ahead.and_then(|ahead| ahead.end(transcript));
+        let ahead = self.ahead.and_then(|ahead| ahead.end(transcript, cols));
         let (mut written, chars) = ahead.unwrap_or_else(|| {
             let (text, from) = transcript.tail_in_context(most);
-            let shown = shown_from(self.policy.as_ref(), text, from);
+            let tail = Excerpt::of_screen(text, from, cols);
+            let shown = tail.shown(self.policy.as_ref());
             let mut written = Vec::new();
             push_escaped(&mut written, &shown);
             (written, shown.chars().count())
@@ -62,7 +65,7 @@ impl Tail {
 }
 
 impl Ahead {
-    fn begin(transcript: &Transcript, policy: Option<&Redaction>) -> Ahead {
+    fn begin(transcript: &Transcript, cols: u16, policy: Option<&Redaction>) -> Ahead {
         let (place, written) = (transcript.end(), Vec::with_capacity(CHARS * 2));
         let hiding = policy.cloned().map(Stream::new);
         let mut ahead = Ahead { hiding, place, written, chars: 0 };
@@ -70,7 +73,7 @@ impl Ahead {
         let (before, text) = text.split_at(from);
         match &mut ahead.hiding {
             Some(hiding) => {
-                let _before = hiding.push(before);
+                let _before = hiding.on(cols).push(before);
                 let shown = hiding.push(text);
                 ahead.write(&shown);
             }
@@ -81,13 +84,16 @@ impl Ahead {
 
     /// With what was printed since, and how many characters that is; nothing, if that is a whole tail, or
     /// not all there any more.
-    fn end(mut self, transcript: &Transcript) -> Option<(Vec<u8>, usize)> {
+    fn end(mut self, transcript: &Transcript, cols: u16) -> Option<(Vec<u8>, usize)> {
         let (since, is_torn) = transcript.since(self.place);
         if is_torn || since.len() > CHARS {
             return None;
         }
         match self.hiding.take() {
-            Some(hiding) => self.write(&hiding.finish(since)),
+            Some(mut hiding) => {
+                hiding.on(cols);
+                self.write(&hiding.finish(since));
+            }
             None => self.write(since),
         }
         Some((self.written, self.chars))
@@ -96,14 +102,6 @@ impl Ahead {
     fn write(&mut self, text: &str) {
         self.chars += text.chars().count();
         push_escaped(&mut self.written, text);
-    }
-}
-
-/// What follows a place in a text, as somebody with this policy may see it.
-fn shown_from<'t>(policy: Option<&Redaction>, text: &'t str, from: usize) -> Cow<'t, str> {
-    match policy {
-        Some(policy) => policy.apply_from(text, from),
-        None => Cow::Borrowed(&text[from..]),
     }
 }
 
@@ -128,6 +126,18 @@ mod tests {
 
     use super::*;
 
+    const COLS: u16 = 20;
+
+    #[test]
+    fn a_secret_in_rows_is_hidden_whenever_a_wait_begins() {
+        let policy = Some(Redaction::standard());
+        let text = "x TOKEN=s3Cr3ts3Cr3t\r\ns3Cr3ts3Cr3ts3Cr3ts3\r\nCr3ts3Cr3t\r\n$ ";
+        for cut in 0..=text.len() {
+            let told = told(99_999, &text[..cut], &text[cut..], policy);
+            assert_eq!(told, "x TOKEN=[REDACTED]\r\n\r\n\r\n$ ", "cut at {cut}");
+        }
+    }
+
     /// A transcript that keeps so many characters.
     fn transcript(chars: usize, pieces: &[&str]) -> Transcript {
         let mut transcript = Transcript::new(chars);
@@ -137,8 +147,8 @@ mod tests {
 
     /// What a wait tells that began after the first text and ended after the second.
     fn told(chars: usize, before: &str, since: &str, policy: Option<&Redaction>) -> String {
-        let tail = Tail::begin(Some(&transcript(chars, &[before])), policy);
-        let wire = tail.end(Some(&transcript(chars, &[before, since])));
+        let tail = Tail::begin(Some(&transcript(chars, &[before])), COLS, policy);
+        let wire = tail.end(Some(&transcript(chars, &[before, since])), COLS);
         serde_json::from_slice(&[b"\"", &*wire, b"\""].concat()).unwrap()
     }
 

@@ -278,21 +278,24 @@ struct Came {
     /// Where in the text begins what is to be told: before it is what came right before that, if nobody saw it.
     from: usize,
     dropped: bool,
+    /// How many columns there are.
+    cols: u16,
 }
 
 impl Came {
     /// What came since a place, for who has seen what was before, or has not.
     fn take(scene: Scene<'_>, since: u64, has_seen: bool) -> Came {
-        let sequence = scene.sequence;
+        let (sequence, cols) = (scene.sequence, scene.screen.size().cols());
         let Some(transcript) = scene.transcript else {
-            return Came { sequence, place: since, text: String::new(), from: 0, dropped: false };
+            let text = String::new();
+            return Came { sequence, place: since, text, from: 0, dropped: false, cols };
         };
         let (text, dropped) = transcript.since(since);
         let (text, from) = match has_seen && !dropped {
             true => (text, 0),
             false => transcript.since_in_context(since),
         };
-        Came { sequence, place: transcript.end(), text: text.to_owned(), from, dropped }
+        Came { sequence, place: transcript.end(), text: text.to_owned(), from, dropped, cols }
     }
 }
 
@@ -344,10 +347,10 @@ async fn listen(connection: Arc<Connection>, id: SessionId) {
         if came.dropped || !has_seen {
             stream = Stream::new(Redaction::standard().clone());
             // Nobody is told of it; also not of what may be the beginning of a secret.
-            let _before = (stream.push(before), stream.flush());
+            let _before = (stream.on(came.cols).push(before), stream.flush());
         }
         has_seen = true;
-        let mut text = stream.push(text);
+        let mut text = stream.on(came.cols).push(text);
         if ended {
             text.push_str(&stream.flush());
         }

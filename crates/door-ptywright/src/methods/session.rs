@@ -233,7 +233,9 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
     let evidence = match evidence.unwrap_or(true) {
         true => {
             let policy = policy.clone();
-            let begin = move |scene: Scene<'_>| Tail::begin(scene.transcript, policy.as_ref());
+            let begin = move |scene: Scene<'_>| {
+                Tail::begin(scene.transcript, scene.screen.size().cols(), policy.as_ref())
+            };
             Some((wanted, door.engine.scene(id, begin).await?))
         }
         false => None,
@@ -305,7 +307,10 @@ impl Told {
         // Evidence comes behind all else in the object.
         written.pop();
         let evidence = self.evidence.map(|(wanted, tail)| {
-            (tail.end(scene.transcript), Shot::take(scene, &wanted, self.pixels))
+            (
+                tail.end(scene.transcript, scene.screen.size().cols()),
+                Shot::take(scene, &wanted, self.pixels),
+            )
         });
         let (policy, (recordings, id)) = (self.policy, self.recording);
         let ended = scene.end.is_some();
