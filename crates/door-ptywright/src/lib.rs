@@ -116,23 +116,98 @@ impl Door {
     /// Lets go of what belongs to sessions that are no more, whoever forgot them.
     pub async fn follow(&self) -> Infallible {
         let mut house = self.engine.events();
+        // What was forgotten before is not told.
+        self.let_go();
         loop {
             match house.recv().await {
                 // All that are gone: of some we may have learned only behind that.
-                Ok(HouseEvent::Forgotten(_)) | Err(RecvError::Lagged(_)) => {
-                    let is_there = |id| !self.engine.is_gone(id);
-                    self.adapters.retain(is_there);
-                    self.sessions.retain(is_there);
-                }
+                Ok(HouseEvent::Forgotten(_)) | Err(RecvError::Lagged(_)) => self.let_go(),
                 Ok(_) => {}
                 Err(RecvError::Closed) => return std::future::pending().await,
             }
         }
     }
 
+    fn let_go(&self) {
+        let is_there = |id| !self.engine.is_gone(id);
+        self.adapters.retain(is_there);
+        self.sessions.retain(is_there);
+    }
+
     /// Waits until the raw transcripts of sessions that have ended are whole, for a while: with a private
     /// server ends everything it writes.
     pub async fn transcripts_whole(&self) {
         self.recordings.all_whole(&self.engine).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use greenroom_engine::{
+        Archive, AuditEntry, Done, EndedRecord, Limits, LivingRecord, Options as EngineOptions,
+        SizePolicy,
+    };
+    use greenroom_model::{SessionId, Size};
+
+    use super::*;
+
+    /// Keeps nothing of what it is given.
+    struct Nothing;
+
+    impl Archive for Nothing {
+        fn created(&self, _: LivingRecord) {}
+        fn renamed(&self, _: SessionId, _: String) {}
+        fn ended(&self, _: EndedRecord, done: Done<()>) {
+            done(Ok(()));
+        }
+        fn checkpoint(&self, _: SessionId, done: Done<Option<Vec<u8>>>) {
+            done(Ok(None));
+        }
+        fn forget(&self, _: SessionId, done: Done<()>) {
+            done(Ok(()));
+        }
+        fn audit(&self, _: AuditEntry) {}
+    }
+
+    fn door() -> Door {
+        let options = EngineOptions {
+            holder: "/nowhere/holder".into(),
+            holders: "/nowhere".into(),
+            socket: "/nowhere/socket".into(),
+            environment: Vec::new(),
+            shell: "/bin/sh".to_owned(),
+            cwd: "/".into(),
+            size: Size::DEFAULT,
+            history_lines: 100,
+            size_policy: SizePolicy::Latest,
+            lag_bytes: 1 << 20,
+            clipboard_write: false,
+            input_bytes: 1 << 20,
+            max_sessions: 1,
+            grace: std::time::Duration::from_secs(1),
+            keep_bytes: 1 << 20,
+            open_files: 0,
+            limits: Limits::default(),
+            leashed: true,
+        };
+        let engine = Engine::new(options, Arc::new(Nothing), SessionId(1));
+        let options = Options { allow_plugin_load: false, private: true, version: "0" };
+        Door::new(engine, Registry::new(Vec::new()).unwrap(), options)
+    }
+
+    #[tokio::test]
+    async fn what_was_forgotten_before_it_is_followed_is_let_go_of() {
+        let (door, id) = (door(), SessionId(7));
+        let pixels = Pixels { width: 3, height: 4 };
+        door.sessions.made(id, pixels);
+        assert_eq!(door.sessions.pixels(id), pixels);
+        tokio::select! {
+            biased;
+            never = door.follow() => match never {},
+            () = tokio::task::yield_now() => {}
+        }
+        assert_eq!(door.sessions.pixels(id), Pixels::default());
     }
 }
