@@ -141,7 +141,7 @@ async fn begin(it: &Connection, params: &Params, method: &str) -> Result<Answer,
     let pixels = Pixels { width: start.pixel_width, height: start.pixel_height };
     door.sessions.made(info.id, pixels);
     let live = door.adapters.add(number, plugin, info.id);
-    let state = door.classify_anyhow(&live).await?;
+    let state = on(it, &live, door.classify_anyhow(&live)).await?;
     Ok(json!({
         "adapter": live.name,
         "plugin": start.plugin,
@@ -169,10 +169,20 @@ fn adapter(
     Ok(live)
 }
 
+/// Does something with an adapter's session. If somebody closes it meanwhile it is closed, and not one that never was,
+/// by a name that nobody used.
+async fn on<T>(
+    it: &Connection,
+    live: &Live,
+    done: impl Future<Output = Result<T, RpcError>>,
+) -> Result<T, RpcError> {
+    done.await.map_err(|error| it.door.closed_if_gone(live.session, error))
+}
+
 pub(super) async fn state(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let live = adapter(it, params, "adapter.state", Permission::ScreenRead)?;
     let policy = params.read::<Wish>()?.policy()?;
-    let state = it.door.classify_anyhow(&live).await?;
+    let state = on(it, &live, it.door.classify_anyhow(&live)).await?;
     Ok(json!({ "state": state.to_wire(policy.as_ref()) }).into())
 }
 
@@ -198,8 +208,7 @@ impl Intent {
         let plan = live.plugin.intent(&self.intent, params).await?;
         let typist = Typist { caller: &it.caller, typing, last: false };
         let until = until.map(tokio::time::Instant::from_std);
-        let sent = it.door.carry_out(typist, live, (&self.intent, plan), until).await;
-        sent.map_err(|error| it.door.closed_if_gone(live.session, error))
+        it.door.carry_out(typist, live, (&self.intent, plan), until).await
     }
 }
 
@@ -207,11 +216,13 @@ pub(super) async fn send(it: &Arc<Connection>, params: &Params) -> Result<Answer
     let live = adapter(it, params, "adapter.send", Permission::InputWrite)?;
     let policy = params.read::<Wish>()?.policy()?;
     let intent: Intent = params.read()?;
-    let turn = live.turn.lock().await;
-    intent.send(it, &live, (&params.typing, None)).await?;
-    drop(turn);
-    let state = it.door.classify(&live, None).await;
-    let state = state.map_err(|error| it.door.closed_if_gone(live.session, error))?;
+    let sent = async {
+        let turn = live.turn.lock().await;
+        intent.send(it, &live, (&params.typing, None)).await?;
+        drop(turn);
+        it.door.classify(&live, None).await
+    };
+    let state = on(it, &live, sent).await?;
     Ok(json!({ "state": state.to_wire(policy.as_ref()) }).into())
 }
 
@@ -338,7 +349,7 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
     let policy = params.read::<Wish>()?.policy()?;
     let waiting: Waiting = params.read()?;
     let until = waiting.until();
-    let answer = waiting.wait(it, &live, (params, policy), until).await;
+    let answer = on(it, &live, waiting.wait(it, &live, (params, policy), until)).await;
     Ok(answer.map_err(|error| live.hides(error))?.into())
 }
 
@@ -376,7 +387,7 @@ pub(super) async fn turn(it: &Arc<Connection>, params: &Params) -> Result<Answer
         }
         waiting.wait(it, &live, (params, policy), until).await
     };
-    Ok(turn.await.map_err(|error| live.hides(error))?.into())
+    Ok(on(it, &live, turn).await.map_err(|error| live.hides(error))?.into())
 }
 
 pub(super) async fn snapshot(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
@@ -385,7 +396,7 @@ pub(super) async fn snapshot(it: &Arc<Connection>, params: &Params) -> Result<An
     let wanted: Wanted = params.read()?;
     let pixels = it.door.sessions.pixels(live.session);
     let look = move |scene: Scene<'_>| Shot::take(scene, &wanted, pixels);
-    let shot = it.door.engine.scene(live.session, look).await?;
+    let shot = on(it, &live, async { Ok(it.door.engine.scene(live.session, look).await?) }).await?;
     shot.check()?;
     Ok(Answer::later(move |envelope, out| shot.into_message(policy.as_ref(), envelope, out)))
 }
@@ -393,13 +404,14 @@ pub(super) async fn snapshot(it: &Arc<Connection>, params: &Params) -> Result<An
 pub(super) async fn transcript(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let live = adapter(it, params, "adapter.transcript", Permission::TranscriptRead)?;
     let policy = params.read::<Wish>()?.policy()?;
-    Ok(json!({ "text": it.door.transcript(live.session, policy).await? }).into())
+    let text = on(it, &live, it.door.transcript(live.session, policy)).await?;
+    Ok(json!({ "text": text }).into())
 }
 
 pub(super) async fn inspect(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let live = adapter(it, params, "adapter.inspect", Permission::ScreenRead)?;
     let policy = params.read::<Wish>()?.policy()?;
-    let state = it.door.classify_anyhow(&live).await?;
+    let state = on(it, &live, it.door.classify_anyhow(&live)).await?;
     let sight = &state.seen.sight;
     let text = state.seen.screen.shown(policy.as_ref());
     let (body, status) = split_status(&text);

@@ -513,3 +513,40 @@ fn a_wait_does_not_end_in_a_state_that_works() {
     let late = rpc.refused("adapter.wait", &json!({"adapter": adapter, "timeout_ms": 300}));
     assert_eq!(late["code"], -32001, "{late}");
 }
+
+/// A wait by intent asks its plugin first, and meanwhile another client may close the adapter.
+#[test]
+fn who_waits_for_an_adapter_that_is_closed_is_told_so_and_of_no_session() {
+    let home = home();
+    let manifest = "name = \"slow\"\nkind = \"adapter\"\nversion = \"1\"\nruntime = \"lua\"\n\
+        entrypoint = \"slow.lua\"\n\
+        permissions = [\"session.spawn\", \"session.kill\", \"screen.read\", \"matcher.wait\"]\n\
+        [default_target]\nprogram = \"cat\"\n";
+    let source = "return {\n\
+        classify = function() return { state = \"up\" } end,\n\
+        wait_turn_matcher = function()\n\
+          for i = 1, 100000 do end\n\
+          return ptywright.matcher.contains_text(\"never\")\n\
+        end,\n}\n";
+    std::fs::write(home.path().join("slow.toml"), manifest).unwrap();
+    std::fs::write(home.path().join("slow.lua"), source).unwrap();
+    let (socket, plugin) = (home.path().join("own.sock"), home.path().join("slow.toml"));
+    let (socket, plugin) = (socket.to_str().unwrap(), plugin.to_str().unwrap());
+    let mut command = home.command(["serve", "--socket", socket, "--plugin", plugin]);
+    command.env("TMPDIR", home.path());
+    let _server = greenroom_testkit::Daemon::begin(&home, command);
+    eventually("it listens", || std::os::unix::net::UnixStream::connect(socket).is_ok());
+    let connect = || greenroom_testkit::Rpc::connect(socket.as_ref(), Framing::Lines).unwrap();
+    let (mut rpc, mut others) = (connect(), [(); 8].map(|()| connect()));
+    for _ in 0..10 {
+        let adapter = rpc.call("adapter.start", &json!({"plugin": "slow"}))["adapter"].clone();
+        let wait = json!({"adapter": adapter});
+        let waits = others.each_mut().map(|other| other.begin("adapter.wait", &wait));
+        rpc.call("adapter.close", &wait);
+        for (other, wait) in others.iter_mut().zip(waits) {
+            let error = other.answer(&wait).unwrap().unwrap_err();
+            let unknown = format!("unknown adapter: {}", adapter.as_str().unwrap());
+            assert!(error["code"] == -32002 || error["message"] == unknown, "{error}");
+        }
+    }
+}
