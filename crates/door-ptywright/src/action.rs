@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use crate::Door;
 use crate::error::RpcError;
+use crate::sessions::check_label;
 use crate::typing::Typist;
 
 /// How many characters of streamed text are typed at once at most.
@@ -129,14 +130,20 @@ impl Action {
             Action::Signal(name) => signal(name).map(drop),
             Action::Resize(dimensions) => dimensions.size().map(drop),
             Action::StreamText(streamed) => streamed.check(),
+            Action::MarkTranscript(Label { label }) => check_label(label),
             Action::Text(_)
             | Action::Paste(_)
             | Action::BracketedPaste(_)
             | Action::Interrupt
             | Action::Eof
-            | Action::Kill
-            | Action::MarkTranscript(_) => Ok(()),
+            | Action::Kill => Ok(()),
         }
+    }
+
+    /// The label it sets, if it does.
+    pub(crate) fn label(&self) -> Option<&str> {
+        let Action::MarkTranscript(Label { label }) = self else { return None };
+        Some(label)
     }
 
     /// Whether it puts text before the program that Enter would submit.
@@ -367,6 +374,8 @@ mod tests {
             json!({"type":"signal","value":"winch"}),
             json!({"type":"stream_text","value":{"text":"x","chunk_chars":0}}),
             json!({"type":"resize","value":{"rows":0,"cols":2,"pixel_width":0,"pixel_height":0}}),
+            json!({"type":"mark_transcript","value":{"label":""}}),
+            json!({"type":"mark_transcript","value":{"label":"x".repeat(257)}}),
         ] {
             assert!(Action::from_plan(&wrong).is_err(), "{wrong}");
         }

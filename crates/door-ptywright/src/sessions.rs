@@ -109,6 +109,18 @@ pub(crate) fn name(id: SessionId) -> String {
     format!("s{id}")
 }
 
+/// Whether a text can be a label.
+pub(crate) fn check_label(label: &str) -> Result<(), RpcError> {
+    if label.is_empty() || label.len() > MAX_LABEL {
+        return Err(RpcError::params(format!("a label has 1 to {MAX_LABEL} bytes")));
+    }
+    Ok(())
+}
+
+fn too_many_labels() -> RpcError {
+    RpcError::params(format!("at most {MAX_LABELS} labels in a transcript"))
+}
+
 impl Door {
     /// The session a client means. One that belongs to an adapter is the adapter's alone.
     pub(crate) fn session(&self, selector: &str) -> Result<SessionId, RpcError> {
@@ -172,11 +184,23 @@ impl Door {
         Ok(())
     }
 
+    /// Whether a transcript has room for these labels.
+    pub(crate) fn has_room_for<'a>(
+        &self,
+        id: SessionId,
+        labels: impl Iterator<Item = &'a str>,
+    ) -> Result<(), RpcError> {
+        let there = self.sessions.labels(id);
+        let new: BTreeSet<&str> = labels.filter(|label| !there.contains_key(*label)).collect();
+        if new.is_empty() || there.len() + new.len() <= MAX_LABELS {
+            return Ok(());
+        }
+        Err(too_many_labels())
+    }
+
     /// Remembers where a transcript ends, by a label.
     pub(crate) async fn mark(&self, id: SessionId, label: String) -> Result<(), RpcError> {
-        if label.is_empty() || label.len() > MAX_LABEL {
-            return Err(RpcError::params(format!("a label has 1 to {MAX_LABEL} bytes")));
-        }
+        check_label(&label)?;
         self.engine.transcribe(id, TRANSCRIPT_CHARS).await?;
         let place =
             self.engine.scene(id, |scene| scene.transcript.map_or(0, |it| it.end())).await?;
@@ -184,9 +208,7 @@ impl Door {
             let mut inner = self.sessions.inner();
             let labels = &mut inner.known.entry(id).or_default().labels;
             if labels.len() >= MAX_LABELS && !labels.contains_key(&label) {
-                return Err(RpcError::params(format!(
-                    "at most {MAX_LABELS} labels in a transcript"
-                )));
+                return Err(too_many_labels());
             }
             labels.insert(label.clone(), place);
         }

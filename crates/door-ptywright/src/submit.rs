@@ -16,6 +16,7 @@ use greenroom_engine::Matcher;
 use greenroom_model::SessionId;
 use greenroom_plugin::{Plan, PluginError, Sight};
 use serde_json::Value;
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::Door;
@@ -87,6 +88,8 @@ impl Door {
         let actions = plan.actions.iter().map(Action::from_plan).collect::<Result<Vec<_>, _>>();
         let actions = actions.map_err(|why| RpcError::plugin(plugin, intent, &why))?;
         let (id, mut filled) = (live.session, false);
+        self.has_room_for(id, actions.iter().filter_map(Action::label))
+            .map_err(|why| RpcError::plugin(plugin, intent, &why))?;
         if types_at_once(&actions) {
             self.is_ready(typist, live).await?;
         }
@@ -158,6 +161,10 @@ impl Door {
             seen.sight.stable_ms = u64::try_from(seen.quiet.as_millis()).ok();
             match ask(live, MAY_TYPE, &seen.sight).await {
                 Ok(None | Some(Value::Bool(true))) => break,
+                // It will not come any more.
+                Ok(Some(Value::Bool(false))) if seen.sight.process_exited => {
+                    return Err(RpcError::closed());
+                }
                 Ok(Some(Value::Bool(false))) => {}
                 Ok(Some(Value::String(why))) => return Err(refused(&why)),
                 Ok(Some(_)) => return Err(unsaid(MAY_TYPE, &"neither a boolean nor a text")),
@@ -170,8 +177,7 @@ impl Door {
                 )));
             }
             typist.typing.set_stuck(true);
-            // In vain, or at its end: it is looked at again all the same.
-            let _changed = tokio::time::timeout(READY_AGAIN, changes.changed()).await;
+            changes_by(&mut changes, Instant::now() + READY_AGAIN).await;
             live.plugin.turn().await;
         }
         typist.typing.set_stuck(false);
@@ -195,8 +201,7 @@ impl Door {
                     "not_pasted: what was pasted is not to be seen, nothing was submitted",
                 ));
             }
-            // In vain, or at its end: it is looked at again all the same.
-            let _changed = tokio::time::timeout(READY_AGAIN, changes.changed()).await;
+            changes_by(&mut changes, Instant::now() + READY_AGAIN).await;
             live.plugin.turn().await;
         }
     }
@@ -264,7 +269,6 @@ impl Door {
                 Action::Key("enter".to_owned()).perform(self, typist, live.session).await?;
                 shows = Instant::now() + SHOWS_WITHIN;
             }
-            // In vain, or at its end: it is looked at again all the same.
             let next = if is_late {
                 SHOWS_WITHIN
             } else {
@@ -274,7 +278,7 @@ impl Door {
                 true => until,
                 false => caller_until.unwrap_or(until),
             });
-            let _changed = tokio::time::timeout_at(next, changes.changed()).await;
+            changes_by(&mut changes, next).await;
             live.plugin.turn().await;
         };
         Err(RpcError::internal(if unsent {
@@ -283,6 +287,14 @@ impl Door {
             let within = SENT_WITHIN.as_secs();
             format!("whether the prompt was submitted could not be seen within {within} s")
         }))
+    }
+}
+
+/// Waits until a session changes, but not longer than up to a moment: it is looked at again all the same. One that has
+/// ended never changes, and is not looked at without a pause either.
+async fn changes_by(changes: &mut watch::Receiver<u64>, until: Instant) {
+    if let Ok(Err(_)) = tokio::time::timeout_at(until, changes.changed()).await {
+        tokio::time::sleep_until(until.min(Instant::now() + READY_AGAIN)).await;
     }
 }
 

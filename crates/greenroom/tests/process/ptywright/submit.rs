@@ -192,3 +192,66 @@ fn a_program_that_ends_is_told_as_ended() {
         assert_eq!(rpc.call("adapter.wait", &wait)["state"]["state"], "error");
     }
 }
+
+#[test]
+fn a_program_that_ended_before_it_could_be_typed_to_is_told_as_closed_at_once() {
+    let home = home();
+    let (_server, mut rpc, _) = asked(&home, "function M.may_type() return false end");
+    let mut start = super::shell("exit 3");
+    start["plugin"] = "asked".into();
+    let adapter = rpc.call("adapter.start", &start)["adapter"].clone();
+    let begun = Instant::now();
+    let error = rpc.refused("adapter.send", &json!({"adapter": adapter, "intent": "go"}));
+    assert_eq!(error["code"], -32002, "{error}");
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+}
+
+/// Its last screen never changes, and is looked at all the same for a while.
+#[test]
+fn an_adapter_is_not_asked_without_a_pause_of_a_program_that_ended() {
+    let home = home();
+    let (_server, mut rpc, _) = asked(
+        &home,
+        "local asked = 0\nfunction M.enter_refused() asked = asked + 1; return true end\n\
+        function M.classify() return { state = \"up\", metadata = { asked = asked } } end",
+    );
+    let mut start = super::shell("stty raw -echo; printf up; head -c 14 > /dev/null");
+    start["plugin"] = "asked".into();
+    let adapter = rpc.call("adapter.start", &start)["adapter"].clone();
+    let up = json!({"type": "contains_text", "value": "up"});
+    rpc.call("adapter.wait", &json!({"adapter": adapter, "matcher": up}));
+    let error = rpc.refused("adapter.send", &json!({"adapter": adapter, "intent": "go"}));
+    assert!(error["message"].as_str().unwrap().contains("not_pasted"), "{error}");
+    let state = rpc.call("adapter.state", &json!({"adapter": adapter}))["state"].clone();
+    let asked = state["metadata"]["asked"].as_u64().unwrap();
+    assert!(asked < 100, "asked {asked} times");
+}
+
+/// Half of a plan is worse than none of it.
+#[test]
+fn a_plan_whose_labels_cannot_all_be_set_is_not_begun() {
+    let home = home();
+    let (_server, mut rpc, adapter) = asked(
+        &home,
+        "function M.long() return { actions = { a.text(\"A\"), a.mark_transcript((\"x\"):rep(257)), a.text(\"B\") } } end\n\
+        function M.mark(params)\n\
+          local all = { a.text(\"A\") }\n\
+          for i = params.from, params.to do all[#all + 1] = a.mark_transcript(\"m\" .. i) end\n\
+          return { actions = all }\n\
+        end",
+    );
+    let mark = |from: u8, to: u8| json!({"adapter": adapter, "intent": "mark", "params": {"from": from, "to": to}});
+    let mut refuses = |send: &Value, why: &str| {
+        let error = rpc.refused("adapter.send", send);
+        assert_eq!(error["code"], -32603, "{error}");
+        assert!(error["message"].as_str().unwrap().ends_with(why), "{error}");
+    };
+    refuses(&json!({"adapter": adapter, "intent": "long"}), "a label has 1 to 256 bytes");
+    refuses(&mark(1, 65), "at most 64 labels in a transcript");
+    rpc.call("adapter.send", &mark(1, 64));
+    eventually("the text of what was let through", || typed(&home) == b"A");
+    let error = rpc.refused("adapter.send", &mark(64, 65));
+    assert_eq!(error["code"], -32603, "{error}");
+    rpc.call("adapter.send", &mark(1, 64));
+    eventually("that and nothing else is typed", || typed(&home) == b"AA");
+}
