@@ -375,12 +375,12 @@ impl Lane<'_> {
             let line = self.text[start..end].trim_end_matches('\r');
             let before = std::mem::take(&mut before);
             // What was printed before a return is not in this row, or is under it.
-            let is_full = match line.rsplit_once('\r') {
-                Some((_, row)) => fills(row, 0, cols),
-                None => fills(line, before, cols),
-            };
-            if is_full {
+            let (row, before) = line.rsplit_once('\r').map_or((line, before), |(_, row)| (row, 0));
+            let doubled = doubled_end(row);
+            if fills(row, before, cols) {
                 self.joints.extend(start + line.len()..=end);
+            } else if doubled > 0 && fills(&row[..row.len() - doubled], before, cols) {
+                self.joints.extend(start + line.len() - doubled..=end);
             }
         }
     }
@@ -431,6 +431,12 @@ static WRAP: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b" \r"));
 /// Whether a line of a screen with so many columns fills its rows: what a program wrote may go on in the next.
 pub(super) fn is_full(line: &str, cols: usize) -> bool {
     fills(line, 0, cols)
+}
+
+/// How long the last letter of a row is if it is there twice: so vim has a terminal go on in the next.
+fn doubled_end(row: &str) -> usize {
+    let mut letters = row.chars().rev();
+    letters.next().filter(|last| letters.next() == Some(*last)).map_or(0, char::len_utf8)
 }
 
 /// The same of the rest of a line, behind so many cells.

@@ -90,6 +90,8 @@ fn in_rows() -> Vec<String> {
         drawn("\x1b[1;1H", &|row| format!("\x1b[{};1H", row + 1)),
         drawn("\x1b[H", &|_| " \x08".to_owned()),
         drawn("", &|_| " \r".to_owned()),
+        // Of vim, which writes the last letter of a row once more.
+        drawn("\x1b[1;1H", &|row| format!("{}\x1b[{};1H", &rows[row - 1][19..], row + 1)),
     ]
 }
 
