@@ -1,8 +1,9 @@
 //! Ctrl+c while something runs: the line editor has it while something is typed.
 //!
 //! The first is about what is under way: it cancels a wait, or is an error that Lua may catch. The
-//! second is about the whole line, whatever Lua catches. What is still there a while after it is inside a
-//! function of C, where nothing reaches it: then the next one ends the console.
+//! second is about the whole line, whatever Lua catches. What has done nothing about one for a while, or is
+//! still there a while after the second, is inside a function of C, where nothing reaches it: then the next
+//! one ends the console.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -70,8 +71,10 @@ impl Presses {
         self.is_running.load(Ordering::SeqCst)
     }
 
+    /// Whether what runs was to do something about it and has not.
     fn is_in_vain(&self) -> bool {
-        self.is_stop() && self.is_running()
+        let is_unheeded = self.count.load(Ordering::SeqCst) > self.heeded.load(Ordering::SeqCst);
+        self.is_running() && (is_unheeded || self.is_stop())
     }
 
     fn press(&self) {
@@ -109,25 +112,25 @@ enum Watched {
 }
 
 fn watch(mut pressed: UnixStream, presses: &Presses, events: &Sender<Event>) -> Watched {
-    let mut stops_since: Option<Instant> = None;
+    let mut in_vain_since: Option<Instant> = None;
     loop {
         let mut left = None;
         match pressed.read(&mut [0]) {
             Ok(0) => return Watched::Over,
             Ok(_) => {
-                let is_late = stops_since.is_some_and(|since| since.elapsed() >= PATIENCE);
-                if is_late && presses.is_in_vain() {
+                // What has heeded those before has its time anew.
+                let since = in_vain_since.filter(|_| presses.is_in_vain());
+                if since.is_some_and(|since| since.elapsed() >= PATIENCE) {
                     return Watched::InVain;
                 }
                 presses.press();
+                // Before it is told: who hears of it may heed it at once.
+                let since = presses.is_in_vain().then(|| since.unwrap_or_else(Instant::now));
                 if events.send(Event::Interrupt).is_err() {
                     return Watched::Over;
                 }
-                stops_since = match presses.is_in_vain() {
-                    true => stops_since.or_else(|| Some(Instant::now())),
-                    false => None,
-                };
-                left = stops_since.map(|since| PATIENCE.saturating_sub(since.elapsed()));
+                in_vain_since = since;
+                left = since.map(|since| PATIENCE.saturating_sub(since.elapsed()));
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 if presses.is_in_vain() {
@@ -165,22 +168,60 @@ mod tests {
         assert!(!presses.take() && !presses.is_any() && !presses.is_stop());
     }
 
+    /// Somebody who watches, and the key.
+    struct Watching {
+        presses: Arc<Presses>,
+        watching: thread::JoinHandle<Watched>,
+        key: UnixStream,
+        heard: mpsc::Receiver<Event>,
+    }
+
+    impl Watching {
+        fn start() -> Watching {
+            let presses = Arc::new(Presses::default());
+            let (pressed, key) = UnixStream::pair().unwrap();
+            let (events, heard) = mpsc::channel();
+            presses.begin();
+            let counted = Arc::clone(&presses);
+            let watching = thread::spawn(move || watch(pressed, &counted, &events));
+            Watching { presses, watching, key, heard }
+        }
+
+        /// Presses it, and sees that it goes on.
+        fn press(&mut self) {
+            self.key.write_all(b"x").unwrap();
+            self.heard.recv().unwrap();
+        }
+
+        /// Presses it, and sees that it is given up.
+        fn ends(mut self) {
+            self.key.write_all(b"x").unwrap();
+            assert!(self.heard.recv().is_err(), "it is given up");
+            assert_eq!(self.watching.join().unwrap(), Watched::InVain);
+        }
+    }
+
     #[test]
     fn what_does_not_stop_is_given_up_at_a_press_after_some_time() {
-        let presses = Arc::new(Presses::default());
-        let (pressed, mut key) = UnixStream::pair().unwrap();
-        let (events, heard) = mpsc::channel();
-        presses.begin();
-        let counted = Arc::clone(&presses);
-        let watching = thread::spawn(move || watch(pressed, &counted, &events));
-        let mut press = || key.write_all(b"x").unwrap();
         // Pressed quickly, as often as one likes: it may stop yet.
-        for _ in 0..3 {
-            press();
-            heard.recv().unwrap();
+        for count in [1, 3] {
+            let mut watching = Watching::start();
+            (0..count).for_each(|_| watching.press());
+            thread::sleep(PATIENCE);
+            watching.ends();
         }
+    }
+
+    #[test]
+    fn what_heeds_a_press_late_is_not_given_up_at_the_next() {
+        let mut watching = Watching::start();
+        watching.press();
         thread::sleep(PATIENCE);
-        press();
-        assert_eq!(watching.join().unwrap(), Watched::InVain);
+        assert!(watching.presses.take());
+        watching.press();
+        assert!(watching.presses.take());
+        watching.press();
+        thread::sleep(PATIENCE);
+        watching.ends();
     }
 }

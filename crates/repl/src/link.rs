@@ -59,6 +59,8 @@ pub(crate) struct Link {
     notifications: RefCell<Option<Value>>,
     last_id: Cell<u64>,
     is_lost: Cell<bool>,
+    /// Whether there is another server that was not told yet what is wanted, and nobody of it.
+    is_unsettled: Cell<bool>,
     /// Whether a person knows that it is lost.
     is_told: Cell<bool>,
 }
@@ -81,6 +83,7 @@ impl Link {
             notifications: RefCell::default(),
             last_id: Cell::new(0),
             is_lost: Cell::new(false),
+            is_unsettled: Cell::new(false),
             is_told: Cell::new(false),
         };
         Ok((link, notes))
@@ -91,13 +94,30 @@ impl Link {
         self.ears.events.clone()
     }
 
-    /// Reaches a server again that was lost, if another may listen at its socket by now; whether that
-    /// was done.
+    /// Reaches a server again that was lost, if another may listen at its socket by now, and tells it what
+    /// is wanted; whether that was done. What an interrupt keeps from being told is told the next time.
     pub(crate) fn reconnect(&self) -> Result<bool, Fault> {
         self.catch_up();
-        if !self.is_lost.get() || !self.connection.borrow().is_socket() {
+        if self.is_lost.get() && self.connection.borrow().is_socket() {
+            self.open_again()?;
+        }
+        if !self.is_unsettled.get() {
             return Ok(false);
         }
+        let wanted = self.notifications.borrow().clone();
+        let told = wanted.map_or(Ok(Value::Null), |it| self.call(SET_NOTIFICATIONS, &it));
+        if matches!(told, Err(Fault::Interrupted | Fault::Lost)) {
+            return told.map(|_| true);
+        }
+        // Who refuses it would refuse it the next time as well.
+        self.is_unsettled.set(false);
+        // Who reads no notes need not know.
+        let _full = self.ears.notes.try_send(Note::Found);
+        told.map(|_| true)
+    }
+
+    /// Reaches the server that listens now, if it is one of this protocol.
+    fn open_again(&self) -> Result<(), Fault> {
         let Ok(connection) = server::open(&self.server, self.framing, self.ears.clone()) else {
             return Err(self.lost());
         };
@@ -110,13 +130,8 @@ impl Link {
             self.is_lost.set(true);
             return Err(self.lost());
         }
-        let wanted = self.notifications.borrow().clone();
-        if let Some(wanted) = wanted {
-            self.call(SET_NOTIFICATIONS, &wanted)?;
-        }
-        // Who reads no notes need not know.
-        let _full = self.ears.notes.try_send(Note::Found);
-        Ok(true)
+        self.is_unsettled.set(true);
+        Ok(())
     }
 
     /// What is said of a server that was lost.
