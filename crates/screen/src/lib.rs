@@ -55,8 +55,8 @@ pub use links::Link;
 pub use modes::{Mode, Modes};
 pub use options::Options;
 pub use read::{
-    Cell, CellText, Command, Diff, Line, Match, Pos, Position, Query, QueryError, Run, Search,
-    Snapshot, Wrap,
+    Belongs, Cell, CellText, Command, Diff, Line, Match, Pos, Position, Query, QueryError, Run,
+    Search, Snapshot, Wrap,
 };
 pub use reference::reference;
 pub use save::{Depth, RESET, RestoreError};

@@ -10,4 +10,4 @@ pub use diff::{Diff, Position};
 pub use line::{Cell, CellText, Line, Run};
 pub use search::{Match, Query, QueryError, Search};
 pub use snapshot::Snapshot;
-pub use text::{Command, Pos, Wrap};
+pub use text::{Belongs, Command, Pos, Wrap};

@@ -2,6 +2,8 @@
 //!
 //! Not here: what a secret is. A line too many costs a look; one too few shows a secret.
 
+use greenroom_screen::Belongs;
+
 use super::block::part_of_block;
 use super::keyed::GAP_MAX;
 use super::lanes::is_full;
@@ -17,7 +19,7 @@ enum Part {
 }
 
 /// Whether lines belong to a secret that may go on below them, asked from below, of a screen with so many columns.
-pub(crate) fn part_of_secret(cols: u16) -> impl FnMut(&str) -> bool {
+pub(crate) fn part_of_secret(cols: u16) -> impl FnMut(&str) -> Belongs {
     let cols = cols.into();
     let mut block = part_of_block(cols);
     let (mut part, mut gap) = (Part::Value, 0);
@@ -25,14 +27,15 @@ pub(crate) fn part_of_secret(cols: u16) -> impl FnMut(&str) -> bool {
         let in_block = block(line);
         let is_blank = line.trim().is_empty();
         gap = if is_blank { gap + line.len() + 1 } else { 0 };
-        part = match part {
+        let belongs;
+        (part, belongs) = match part {
             // A program that broke a line at the margin left full rows.
-            Part::Value | Part::Name if is_full(line, cols) => part,
-            Part::Value if is_blank && gap <= GAP_MAX => part,
-            Part::Value if awaits_value(line) => Part::Name,
-            Part::Value | Part::Name | Part::Nothing => Part::Nothing,
+            Part::Value | Part::Name if is_full(line, cols) => (part, Belongs::Yes),
+            Part::Value if is_blank && gap <= GAP_MAX => (part, Belongs::IfAbove),
+            Part::Value if awaits_value(line) => (Part::Name, Belongs::Yes),
+            Part::Value | Part::Name | Part::Nothing => (Part::Nothing, Belongs::No),
         };
-        in_block || part != Part::Nothing
+        in_block.max(belongs)
     }
 }
 

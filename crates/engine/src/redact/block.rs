@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use greenroom_screen::Belongs;
 use memchr::memmem;
 
 use super::lanes::is_full;
@@ -39,20 +40,23 @@ const HEAD_LINES: usize = 6;
 
 /// Whether lines belong to a block that goes on below them, asked from below: nobody could tell otherwise that
 /// what follows is a secret.
-pub(super) fn part_of_block(cols: usize) -> impl FnMut(&str) -> bool {
+pub(super) fn part_of_block(cols: usize) -> impl FnMut(&str) -> Belongs {
     let (mut head, mut inside) = (HEAD_LINES, false);
     move |line| {
-        // A short one, too: a program may have broken a line at the margin.
         let key = behind_number(line).trim();
         if !key.is_empty() && key.bytes().all(is_base64) {
             inside = true;
-            return true;
+            // A short one may be a word, or what a program broke at the margin.
+            return if key.len() < DENSE_MIN { Belongs::IfAbove } else { Belongs::Yes };
         }
-        // One that a program broke at the margin has any number of full rows.
+        if line.contains(BEGIN) {
+            return Belongs::Yes;
+        }
+        // A head that a program broke at the margin has any number of full rows.
         head = head.saturating_sub(usize::from(!is_full(line, cols)));
         inside |= key.ends_with('-');
         let is_head = inside || key.is_empty() || line.contains(": ");
-        line.contains(BEGIN) || (is_head && head > 0)
+        if is_head && head > 0 { Belongs::IfAbove } else { Belongs::No }
     }
 }
 

@@ -125,6 +125,17 @@ pub(super) fn into_string(bytes: Vec<u8>) -> String {
         .unwrap_or_else(|broken| String::from_utf8_lossy(broken.as_bytes()).into_owned())
 }
 
+/// Whether a line belongs to what is below it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Belongs {
+    /// Nor do those above it.
+    No,
+    /// If one above it does.
+    IfAbove,
+    /// And those between.
+    Yes,
+}
+
 /// Collects rows into lines.
 struct Lines {
     out: Vec<u8>,
@@ -217,20 +228,23 @@ impl Screen {
     /// begins. Of more than `most` bytes only about so many are there.
     ///
     /// ```
-    /// # use greenroom_screen::{Options, Screen};
+    /// # use greenroom_screen::{Belongs, Options, Screen};
     /// let mut screen = Screen::new("4x2".parse().unwrap(), Options::default());
     /// screen.feed(b"gone\r\nlong line\r\n$ ");
-    /// let context = screen.contents_in_context(999, |_| false);
+    /// let context = screen.contents_in_context(999, |_| Belongs::No);
     /// assert_eq!(context, ("long line\n$ ".to_owned(), 8));
     /// assert_eq!(screen.contents(), "e\n$ ");
-    /// let context = screen.contents_in_context(999, |row| row == "gone");
+    /// let context = screen.contents_in_context(999, |line| match line {
+    ///     "gone" => Belongs::Yes,
+    ///     _ => Belongs::IfAbove,
+    /// });
     /// assert_eq!(context, ("gone\nlong line\n$ ".to_owned(), 13));
     /// ```
     #[must_use]
     pub fn contents_in_context(
         &self,
         most: usize,
-        belongs: impl FnMut(&str) -> bool,
+        belongs: impl FnMut(&str) -> Belongs,
     ) -> (String, usize) {
         let end = self.terminal.history.end();
         let first = if self.is_alternate() { end } else { self.first_of(end, most, belongs) };
@@ -246,10 +260,10 @@ impl Screen {
     /// in that text they are.
     ///
     /// ```
-    /// # use greenroom_screen::{Options, Screen};
+    /// # use greenroom_screen::{Belongs, Options, Screen};
     /// let mut screen = Screen::new("4x2".parse().unwrap(), Options::default());
     /// screen.feed(b"gone\r\nlong line\r\n1\r\nlong line");
-    /// let context = screen.history_in_context(2..6, 999, |_| false);
+    /// let context = screen.history_in_context(2..6, 999, |_| Belongs::No);
     /// assert_eq!(context, ("long line\n1\nlong line\n".to_owned(), 4..16));
     /// ```
     #[must_use]
@@ -257,7 +271,7 @@ impl Screen {
         &self,
         rows: Range<u64>,
         most: usize,
-        belongs: impl FnMut(&str) -> bool,
+        belongs: impl FnMut(&str) -> Belongs,
     ) -> (String, Range<usize>) {
         let first = self.first_of(rows.start, most, belongs);
         let mut out = self.joined(first..rows.start);
@@ -276,15 +290,15 @@ impl Screen {
 
     /// The first of the rows right above one that its line began in, or whose lines belong to it, asked for from below.
     /// A line is asked for whole, however many rows it has; of the one that goes on in that row, what is above it.
-    fn first_of(&self, row: u64, most: usize, mut belongs: impl FnMut(&str) -> bool) -> u64 {
+    fn first_of(&self, row: u64, most: usize, mut belongs: impl FnMut(&str) -> Belongs) -> u64 {
         let history = &self.terminal.history;
         let above = |row: u64| row.checked_sub(1).and_then(|above| history.line(above));
-        let (mut first, mut bytes) = (row, 0);
+        let (mut first, mut above_of, mut bytes) = (row, row, 0);
         while bytes < most
-            && let Some(last) = above(first)
+            && let Some(last) = above(above_of)
         {
             let goes_on = last.wrapped;
-            let mut begin = first - 1;
+            let mut begin = above_of - 1;
             let mut length = last.text.len();
             while bytes + length < most
                 && let Some(part) = above(begin).filter(|part| part.wrapped)
@@ -294,14 +308,17 @@ impl Screen {
             }
             // Its line is taken in any case, and asked for all the same: it tells of those above.
             let is_part = match std::str::from_utf8(last.text) {
-                Ok(text) if begin + 1 == first => belongs(text),
-                _ => belongs(into_string(self.joined(begin..first)).trim_end_matches('\n')),
+                Ok(text) if begin + 1 == above_of => belongs(text),
+                _ => belongs(into_string(self.joined(begin..above_of)).trim_end_matches('\n')),
             };
-            if !is_part && !goes_on {
-                break;
+            match is_part {
+                Belongs::Yes => first = begin,
+                _ if goes_on => first = begin,
+                Belongs::IfAbove => {}
+                Belongs::No => break,
             }
             // An empty one counts, too: there may be any number of them.
-            (first, bytes) = (begin, bytes + length + 1);
+            (above_of, bytes) = (begin, bytes + length + 1);
         }
         first
     }
