@@ -220,7 +220,7 @@ impl Door {
         let state = state?;
         for mark in &state.host_marks {
             if let Err(error) = self.mark(live.session, mark.label.clone()).await {
-                tracing::info!(adapter = %live.name, label = mark.label, ?error, "a mark was not set");
+                tracing::info!(adapter = %live.name, label = mark.label, %error, "a mark was not set");
             }
         }
         Ok(Classified { state, seen })
