@@ -142,59 +142,18 @@ impl Door {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
+#[path = "../tests/support/idle.rs"]
+mod idle;
 
-    use greenroom_engine::{
-        Archive, AuditEntry, Done, EndedRecord, Limits, LivingRecord, Options as EngineOptions,
-        SizePolicy,
-    };
-    use greenroom_model::{SessionId, Size};
+#[cfg(test)]
+mod tests {
+    use greenroom_model::SessionId;
 
     use super::*;
 
-    /// Keeps nothing of what it is given.
-    struct Nothing;
-
-    impl Archive for Nothing {
-        fn created(&self, _: LivingRecord) {}
-        fn renamed(&self, _: SessionId, _: String) {}
-        fn ended(&self, _: EndedRecord, done: Done<()>) {
-            done(Ok(()));
-        }
-        fn checkpoint(&self, _: SessionId, done: Done<Option<Vec<u8>>>) {
-            done(Ok(None));
-        }
-        fn forget(&self, _: SessionId, done: Done<()>) {
-            done(Ok(()));
-        }
-        fn audit(&self, _: AuditEntry) {}
-    }
-
     fn door() -> Door {
-        let options = EngineOptions {
-            holder: "/nowhere/holder".into(),
-            holders: "/nowhere".into(),
-            socket: "/nowhere/socket".into(),
-            environment: Vec::new(),
-            shell: "/bin/sh".to_owned(),
-            cwd: "/".into(),
-            size: Size::DEFAULT,
-            history_lines: 100,
-            size_policy: SizePolicy::Latest,
-            lag_bytes: 1 << 20,
-            clipboard_write: false,
-            input_bytes: 1 << 20,
-            max_sessions: 1,
-            grace: std::time::Duration::from_secs(1),
-            keep_bytes: 1 << 20,
-            open_files: 0,
-            limits: Limits::default(),
-            leashed: true,
-        };
-        let engine = Engine::new(options, Arc::new(Nothing), SessionId(1));
         let options = Options { allow_plugin_load: false, private: true, version: "0" };
-        Door::new(engine, Registry::new(Vec::new()).unwrap(), options)
+        Door::new(idle::engine(), Registry::new(Vec::new()).unwrap(), options)
     }
 
     #[tokio::test]

@@ -4,62 +4,21 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+#[path = "support/idle.rs"]
+mod idle;
+
 use std::sync::Arc;
 
 use greenroom_door::Shutdown;
 use greenroom_door_ptywright::{Client, Door, Framing, Options, serve};
-use greenroom_engine::{
-    Archive, AuditEntry, Done, EndedRecord, Engine, Limits, LivingRecord, Options as EngineOptions,
-    SizePolicy,
-};
-use greenroom_model::{SessionId, Size};
 use greenroom_plugin::Registry;
 use proptest::prelude::*;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-/// Remembers nothing.
-struct Nothing;
-
-impl Archive for Nothing {
-    fn created(&self, _: LivingRecord) {}
-    fn renamed(&self, _: SessionId, _: String) {}
-    fn ended(&self, _: EndedRecord, done: Done<()>) {
-        done(Ok(()));
-    }
-    fn checkpoint(&self, _: SessionId, done: Done<Option<Vec<u8>>>) {
-        done(Ok(None));
-    }
-    fn forget(&self, _: SessionId, done: Done<()>) {
-        done(Ok(()));
-    }
-    fn audit(&self, _: AuditEntry) {}
-}
-
 fn door() -> Arc<Door> {
-    let options = EngineOptions {
-        holder: "/nowhere/holder".into(),
-        holders: "/nowhere".into(),
-        socket: "/nowhere/socket".into(),
-        environment: Vec::new(),
-        shell: "/bin/sh".to_owned(),
-        cwd: "/".into(),
-        size: Size::DEFAULT,
-        history_lines: 100,
-        size_policy: SizePolicy::Latest,
-        lag_bytes: 1 << 20,
-        clipboard_write: false,
-        input_bytes: 1 << 20,
-        max_sessions: 1,
-        grace: std::time::Duration::from_secs(1),
-        keep_bytes: 1 << 20,
-        open_files: 0,
-        limits: Limits::default(),
-        leashed: true,
-    };
-    let engine = Engine::new(options, Arc::new(Nothing), SessionId(1));
     let plugins = Registry::new(Vec::new()).unwrap();
     let options = Options { allow_plugin_load: false, private: true, version: "0" };
-    Arc::new(Door::new(engine, plugins, options))
+    Arc::new(Door::new(idle::engine(), plugins, options))
 }
 
 /// What the door answers to these pieces, up to the end of its side.
