@@ -8,7 +8,8 @@
 //! Not here: clocks, sessions, wire formats, and what to redact (a door decides).
 //!
 //! **Invariants.** Escape sequences stay where they are. Every rule decides within [`HOLD_MAX`]
-//! bytes, for whole texts as for streams. Nothing takes more than linear time.
+//! bytes, for whole texts as for streams; only the end of a block looks back further, which comes too late
+//! for a stream. Nothing takes more than linear time.
 
 mod above;
 mod block;

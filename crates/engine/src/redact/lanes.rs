@@ -374,6 +374,10 @@ impl Lane<'_> {
             let start = std::mem::replace(&mut begin, end + 1);
             let line = self.text[start..end].trim_end_matches('\r');
             let before = std::mem::take(&mut before);
+            // No letter takes more cells than bytes: most lines are not worth looking at.
+            if before + line.len() < cols {
+                continue;
+            }
             // What was printed before a return is not in this row, or is under it.
             let (row, before) = line.rsplit_once('\r').map_or((line, before), |(_, row)| (row, 0));
             let doubled = doubled_end(row);

@@ -441,6 +441,9 @@ fn long_texts_take_linear_time() {
         "\ra\u{1b}[2Ga",
         "token=a\u{1b}[9;9H",
         "-----BEGIN PRIVATE KEY-----a:",
+        "-----END PRIVATE KEY-----",
+        "\n-----END PRIVATE KEY-----",
+        "abcdefghijklmnopq\n\n-----END PRIVATE KEY-----\n",
     ];
     for text in evil.iter().chain([&line]) {
         let text = text.repeat(256 * 1024 / text.len());
