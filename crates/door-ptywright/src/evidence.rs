@@ -39,25 +39,59 @@ impl Tail {
         cols: u16,
         policy: Option<&Redaction>,
     ) -> Tail {
-        let ahead = transcript.filter(|_| policy.is_none_or(Redaction::is_streamable));
+        let ahead = transcript.filter(|_| !policy.is_some_and(Redaction::has_own_rules));
         let ahead = ahead.map(|transcript| Ahead::begin(transcript, cols, policy));
         Tail { policy: policy.cloned(), ahead }
     }
 
-    /// The last of what was printed by now, as JSON has it between quotes.
-    pub(crate) fn end(self, transcript: Option<&Transcript>, cols: u16) -> Vec<u8> {
-        let Some(transcript) = transcript else { return Vec::new() };
+    /// Takes the last of what was printed by now.
+    pub(crate) fn end(self, transcript: Option<&Transcript>, cols: u16) -> Printed {
+        let Tail { policy, ahead } = self;
+        let Some(transcript) = transcript else {
+            return Printed { policy, text: Text::Written(Vec::new(), 0), most: 0 };
+        };
         // A session may have been made to keep less than that.
         let most = transcript.max_chars().min(CHARS);
-        let ahead = self.ahead.and_then(|ahead| ahead.end(transcript, cols));
-        let (mut written, chars) = ahead.unwrap_or_else(|| {
-            let (text, from) = transcript.tail_in_context(most);
-            let tail = Excerpt::of_screen(text, from, cols);
-            let shown = tail.shown(self.policy.as_ref());
-            let mut written = Vec::new();
-            push_escaped(&mut written, &shown);
-            (written, shown.chars().count())
-        });
+        let ahead = ahead.and_then(|ahead| ahead.end(transcript, cols));
+        let text = ahead.map_or_else(
+            || {
+                let (text, from) = transcript.tail_in_context(most);
+                Text::Taken(Excerpt::of_screen(text, from, cols))
+            },
+            |(written, chars)| Text::Written(written, chars),
+        );
+        Printed { policy, text, most }
+    }
+}
+
+/// The last of what a session printed, when a wait is over.
+pub(crate) struct Printed {
+    policy: Option<Redaction>,
+    text: Text,
+    /// How many characters of it are told.
+    most: usize,
+}
+
+enum Text {
+    /// As JSON has it between quotes, and how many characters that is.
+    Written(Vec<u8>, usize),
+    /// With its secrets.
+    Taken(Excerpt),
+}
+
+impl Printed {
+    /// As JSON has it between quotes.
+    pub(crate) fn into_wire(self) -> Vec<u8> {
+        let Printed { policy, text, most } = self;
+        let (mut written, chars) = match text {
+            Text::Written(written, chars) => (written, chars),
+            Text::Taken(taken) => {
+                let shown = taken.shown(policy.as_ref());
+                let mut written = Vec::new();
+                push_escaped(&mut written, &shown);
+                (written, shown.chars().count())
+            }
+        };
         let surplus = length_of_first(&written, chars.saturating_sub(most));
         written.drain(..surplus);
         written
@@ -148,7 +182,7 @@ mod tests {
     /// What a wait tells that began after the first text and ended after the second.
     fn told(chars: usize, before: &str, since: &str, policy: Option<&Redaction>) -> String {
         let tail = Tail::begin(Some(&transcript(chars, &[before])), COLS, policy);
-        let wire = tail.end(Some(&transcript(chars, &[before, since])), COLS);
+        let wire = tail.end(Some(&transcript(chars, &[before, since])), COLS).into_wire();
         serde_json::from_slice(&[b"\"", &*wire, b"\""].concat()).unwrap()
     }
 

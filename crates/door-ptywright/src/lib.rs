@@ -12,6 +12,7 @@
 mod action;
 mod adapters;
 mod answer;
+mod aside;
 mod cancels;
 mod connection;
 mod envelope;
@@ -44,6 +45,7 @@ pub use framing::{Framing, MAX_MESSAGE};
 pub use methods::names as method_names;
 
 use crate::adapters::Adapters;
+use crate::aside::Aside;
 use crate::cancels::Cancels;
 use crate::looks::Looks;
 use crate::recording::Recordings;
@@ -77,6 +79,7 @@ pub struct Door {
     options: Options,
     sessions: Sessions,
     adapters: Adapters,
+    aside: Aside,
     cancels: Cancels,
     looks: Looks,
     recordings: Recordings,
@@ -92,6 +95,7 @@ impl Door {
             options,
             sessions: Sessions::default(),
             adapters: Adapters::default(),
+            aside: Aside::default(),
             cancels: Cancels::default(),
             looks: Looks::default(),
             recordings: Recordings::default(),

@@ -16,6 +16,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
+use crate::Door;
+use crate::aside::Aside;
 use crate::error::RpcError;
 
 /// How much of the transcript a matcher looks at, in characters.
@@ -35,6 +37,13 @@ const MAX_REGEXES: usize = 64;
 
 /// How long all of those may be together.
 const MAX_REGEX_BYTES: usize = 16 << 10;
+
+/// How many steps a look for an expression may take on the daemon's thread, at the most: a moment. What is long is seen to
+/// be so while it is looked for; this is for the first look.
+const MAX_STEPS: u64 = 100_000_000;
+
+/// How many of them it may take at every look.
+const FEW_STEPS: u64 = 1_000_000;
 
 /// The longest stability: a day.
 const MAX_STABLE_MS: u64 = 24 * 60 * 60 * 1000;
@@ -85,23 +94,20 @@ pub(crate) struct Predicate {
     pub(crate) params: Value,
 }
 
-impl Goal {
+impl Door {
     /// What is to be waited for, from JSON, checked.
-    pub(crate) fn from_wire(value: &Value) -> Result<Goal, RpcError> {
-        let wrong = |error: serde_path_to_error::Error<serde_json::Error>| {
-            let (path, why) = (error.path().to_string(), error.inner());
-            let path = if path == "." { String::new() } else { format!(".{path}") };
-            RpcError::params(format!("invalid params: `matcher{path}`: {why}"))
-        };
-        let tree: Tree = serde_path_to_error::deserialize(value).map_err(wrong)?;
-        // Before anything is built.
-        let size = tree.size();
-        if size.parts > MAX_PARTS || size.regexes > MAX_REGEXES || size.bytes > MAX_REGEX_BYTES {
-            return Err(RpcError::params(format!(
-                "the matcher is too large: at most {MAX_PARTS} parts, {MAX_REGEXES} regexes, and \
-                 {MAX_REGEX_BYTES} bytes of those"
-            )));
+    pub(crate) async fn goal(&self, value: &Value) -> Result<Goal, RpcError> {
+        let tree = Tree::from_wire(value)?;
+        match tree.size().regexes {
+            0 => Goal::of(tree),
+            // A few letters may be thousands of states.
+            _ => self.aside.build(move || Goal::of(tree)).await?,
         }
+    }
+}
+
+impl Goal {
+    fn of(tree: Tree) -> Result<Goal, RpcError> {
         let mut lua = 0;
         let matcher = tree.to_engine(0, &mut lua)?;
         Ok(Goal(Arc::new(Parsed { tree, matcher, asks_lua: lua > 0 })))
@@ -110,6 +116,16 @@ impl Goal {
     /// As the engine takes it, if it is free of Lua.
     pub(crate) fn matcher(&self) -> Option<&Matcher> {
         (!self.0.asks_lua).then_some(&self.0.matcher)
+    }
+
+    /// Whether it has expressions.
+    pub(crate) fn has_expressions(&self) -> bool {
+        self.0.matcher.most_steps(1) > 0
+    }
+
+    /// Whether no look for one of its expressions can take long, on a screen of so many cells.
+    pub(crate) fn is_quick_on(&self, cells: usize) -> bool {
+        self.0.matcher.most_steps(cells) <= MAX_STEPS
     }
 
     /// What a client that brings it must be allowed to read: what holds is told, and with it what was there.
@@ -134,6 +150,25 @@ impl Goal {
 }
 
 impl Tree {
+    /// From JSON, of a size that can be built.
+    fn from_wire(value: &Value) -> Result<Tree, RpcError> {
+        let wrong = |error: serde_path_to_error::Error<serde_json::Error>| {
+            let (path, why) = (error.path().to_string(), error.inner());
+            let path = if path == "." { String::new() } else { format!(".{path}") };
+            RpcError::params(format!("invalid params: `matcher{path}`: {why}"))
+        };
+        let tree: Tree = serde_path_to_error::deserialize(value).map_err(wrong)?;
+        // Before anything is built.
+        let size = tree.size();
+        if size.parts > MAX_PARTS || size.regexes > MAX_REGEXES || size.bytes > MAX_REGEX_BYTES {
+            return Err(RpcError::params(format!(
+                "the matcher is too large: at most {MAX_PARTS} parts, {MAX_REGEXES} regexes, and \
+                 {MAX_REGEX_BYTES} bytes of those"
+            )));
+        }
+        Ok(tree)
+    }
+
     fn size(&self) -> Size {
         match self {
             Tree::ScreenRegex(pattern) | Tree::TranscriptRegex(pattern) => {
@@ -258,9 +293,10 @@ impl Tree {
     }
 }
 
-/// What a tree with Lua in it is held against.
+/// What a tree is held against beside its session.
 pub(crate) struct Held<'a> {
     pub(crate) plugins: &'a Registry,
+    pub(crate) aside: &'a Aside,
     pub(crate) sight: &'a Sight,
     /// The cursor's row and column.
     pub(crate) cursor: (u16, u16),
@@ -275,10 +311,19 @@ pub(crate) struct Held<'a> {
 
 impl Held<'_> {
     /// What of one matcher holds that has none inside.
-    fn plain(&self, matcher: &Matcher) -> Option<Outcome> {
+    async fn plain(&self, matcher: &Matcher) -> Option<Outcome> {
         match matcher {
-            Matcher::Text(pattern, Area::Transcript(_)) => pattern.find(&self.sight.transcript),
-            Matcher::Text(pattern, _) => pattern.find(&self.sight.screen),
+            Matcher::Text(pattern, area) => {
+                let text = match area {
+                    Area::Transcript(_) => &self.sight.transcript,
+                    Area::Output | Area::Screen | Area::Contents => &self.sight.screen,
+                };
+                if pattern.most_steps(text.len()) <= FEW_STEPS {
+                    return pattern.find(text);
+                }
+                let (pattern, text) = (pattern.clone(), Arc::clone(text));
+                self.aside.look(move || pattern.find(&text)).await.ok().flatten()
+            }
             Matcher::Cursor(row, col) => (self.cursor == (*row, *col)).then_some(Outcome::Cursor),
             Matcher::Stable(time) => (self.stable >= *time).then_some(Outcome::Idle),
             Matcher::Exit => self.sight.process_exited.then_some(Outcome::Exit),
@@ -314,7 +359,7 @@ fn holds<'a>(tree: &'a Tree, matcher: &'a Matcher, held: &'a Held<'a>) -> Lookin
                 }
                 Some(json!({"kind": "all", "matched": matched}))
             }
-            _ => held.plain(matcher).map(|outcome| tree.to_wire(&outcome)),
+            _ => held.plain(matcher).await.map(|outcome| tree.to_wire(&outcome)),
         }
     })
 }
@@ -368,7 +413,11 @@ mod tests {
                 |it, _| json!({"type": "any", "value": [it]}),
             ),
         ] {
-            assert_eq!(Goal::from_wire(&wrong).unwrap_err().code, -32602, "{wrong}");
+            assert_eq!(
+                Tree::from_wire(&wrong).and_then(Goal::of).unwrap_err().code,
+                -32602,
+                "{wrong}"
+            );
         }
     }
 }

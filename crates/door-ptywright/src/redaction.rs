@@ -6,12 +6,17 @@ use std::borrow::Cow;
 
 use greenroom_engine::redact::Redaction;
 use serde::Deserialize;
+use serde_json::Value;
 
+use crate::Door;
+use crate::adapters::Classified;
+use crate::envelope::Params;
 use crate::error::RpcError;
+use crate::snapshot::{Shot, View};
 
 /// How a read wants secrets treated: `redact` and `redaction` of its parameters.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Wish {
+struct Wish {
     #[serde(default)]
     redact: Option<bool>,
     #[serde(default)]
@@ -32,18 +37,48 @@ struct Rules {
     extra_regexes: Vec<String>,
 }
 
-impl Wish {
-    /// The policy; none to see everything. Rules are checked even if they are not wanted.
-    pub(crate) fn policy(&self) -> Result<Option<Redaction>, RpcError> {
-        let policy = match &self.redaction {
+impl Door {
+    /// The policy that a read asks for; none to see everything. Rules are checked even if they are not wanted.
+    pub(crate) async fn policy(&self, params: &Params) -> Result<Option<Redaction>, RpcError> {
+        let Wish { redact, redaction } = params.read()?;
+        let policy = match redaction {
             None => Redaction::standard().clone(),
-            Some(rules) => {
-                let (literals, regexes) = (&rules.extra_literals, &rules.extra_regexes);
-                Redaction::with(&rules.replacement, literals, regexes)
-                    .map_err(|error| RpcError::params(error.to_string()))?
-            }
+            Some(rules) if rules.extra_regexes.is_empty() => rules.policy()?,
+            Some(rules) => self.aside.build(move || rules.policy()).await??,
         };
-        Ok(self.redact.unwrap_or(true).then_some(policy))
+        Ok(redact.unwrap_or(true).then_some(policy))
+    }
+
+    /// A screen for who asked for it and may see it so.
+    pub(crate) async fn view(
+        &self,
+        shot: Shot,
+        policy: Option<Redaction>,
+    ) -> Result<View, RpcError> {
+        let hidden = policy.clone();
+        self.aside.hide(policy.as_ref(), move |_| shot.view(hidden)).await
+    }
+
+    /// A state as somebody with this policy may see it.
+    pub(crate) async fn told(
+        &self,
+        state: Classified,
+        policy: Option<&Redaction>,
+    ) -> Result<Value, RpcError> {
+        self.aside.hide(policy, move |policy| state.to_wire(policy)).await
+    }
+
+    /// An error as somebody with this policy may see it.
+    pub(crate) async fn hiding(&self, error: RpcError, policy: Option<&Redaction>) -> RpcError {
+        self.aside.hide(policy, move |policy| error.hiding(policy)).await.unwrap_or_else(|it| it)
+    }
+}
+
+impl Rules {
+    fn policy(&self) -> Result<Redaction, RpcError> {
+        let Rules { replacement, extra_literals, extra_regexes, .. } = self;
+        let policy = Redaction::with(replacement, extra_literals, extra_regexes);
+        policy.map_err(|error| RpcError::params(error.to_string()))
     }
 }
 

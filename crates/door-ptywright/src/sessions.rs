@@ -156,7 +156,9 @@ impl Door {
             // It ended before anybody asked for one.
             None => Excerpt::new(scene.contents().replace('\n', "\r\n"), 0),
         });
-        Ok(read.await?.shown(policy.as_ref()).into_owned())
+        let read = read.await?;
+        let shown = move |policy: Option<&Redaction>| read.shown(policy).into_owned();
+        self.aside.hide(policy.as_ref(), shown).await
     }
 
     /// The error of something that was done to a session: whatever it is, one that is forgotten was closed.

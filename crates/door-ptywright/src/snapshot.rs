@@ -112,41 +112,84 @@ impl Shot {
         Err(RpcError::params(why))
     }
 
+    /// The same for who asked for it.
+    pub(crate) fn view(self, policy: Option<Redaction>) -> View {
+        match policy.as_ref().is_some_and(Redaction::has_own_rules) {
+            true => View::Shown(self.shown(policy.as_ref())),
+            false => View::Taken(self, policy),
+        }
+    }
+
+    /// What somebody with this policy may see of it.
+    fn shown(mut self, policy: Option<&Redaction>) -> Shown {
+        let contents = self.contents.shown(policy);
+        let has_secrets = matches!(contents, Cow::Owned(_));
+        let contents = contents.into_owned();
+        let cells = self.snapshot.take().map(|snapshot| {
+            // Cells are looked at for secrets only if there are any in the text.
+            let hidden = match policy.filter(|_| has_secrets) {
+                Some(policy) => Hidden::find(&snapshot, self.contents.before(), policy),
+                None => Hidden::default(),
+            };
+            Cells::new(snapshot, self.rows.clone(), hidden)
+        });
+        let title = shown(policy, &self.title).into_owned();
+        let history = self.history.take().map(|it| it.shown(policy).into_owned());
+        Shown { shot: self, cells, contents, title, history }
+    }
+}
+
+/// A screen for who asked for it.
+#[derive(Debug)]
+pub(crate) enum View {
+    /// What they may not see is hidden when it is written: until then it shares what others see.
+    Taken(Shot, Option<Redaction>),
+    /// It is hidden already, for that took long.
+    Shown(Shown),
+}
+
+impl View {
+    fn shown(self) -> Shown {
+        match self {
+            View::Taken(shot, policy) => shot.shown(policy.as_ref()),
+            View::Shown(shown) => shown,
+        }
+    }
+
     /// Writes a message that has it for a result.
-    pub(crate) fn into_message(
-        self,
-        policy: Option<&Redaction>,
-        envelope: Envelope<'_>,
-        out: &mut Vec<u8>,
-    ) -> Option<Rest> {
+    pub(crate) fn into_message(self, envelope: Envelope<'_>, out: &mut Vec<u8>) -> Option<Rest> {
         envelope.push(out);
-        self.into_wire(policy, envelope.close, out)
+        self.into_wire(envelope.close, out)
     }
 
     /// Writes it as JSON and closes the message, or begins to, if there are cells. Those that are too many for one
     /// answer are left out.
-    pub(crate) fn into_wire(
-        mut self,
-        policy: Option<&Redaction>,
-        close: Close,
-        out: &mut Vec<u8>,
-    ) -> Option<Rest> {
-        let contents = self.contents.shown(policy);
-        self.push_begin(out, &contents);
-        let has_secrets = matches!(contents, Cow::Owned(_));
-        let Some(snapshot) = self.snapshot.take() else {
-            self.push_end(out, policy);
+    pub(crate) fn into_wire(self, close: Close, out: &mut Vec<u8>) -> Option<Rest> {
+        self.shown().into_wire(close, out)
+    }
+}
+
+/// A screen as somebody may see it.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    /// Without its texts.
+    shot: Shot,
+    cells: Option<Cells>,
+    contents: String,
+    title: String,
+    history: Option<String>,
+}
+
+impl Shown {
+    fn into_wire(mut self, close: Close, out: &mut Vec<u8>) -> Option<Rest> {
+        self.push_begin(out);
+        let Some(mut cells) = self.cells.take() else {
+            self.push_end(out);
             close.push(out);
             return None;
         };
-        // Cells are looked at for secrets only if there are any in the text.
-        let hidden = match policy.filter(|_| has_secrets) {
-            Some(policy) => Hidden::find(&snapshot, self.contents.before(), policy),
-            None => Hidden::default(),
-        };
-        let mut cells = Cells::new(snapshot, self.rows.clone(), hidden);
         let mut end = Vec::new();
-        self.push_end(&mut end, policy);
+        self.push_end(&mut end);
         close.push(&mut end);
         Some(Box::new(move |out| {
             let is_more = cells.push_row(out);
@@ -158,16 +201,16 @@ impl Shot {
     }
 
     /// Adds what comes before the cells.
-    fn push_begin(&self, out: &mut Vec<u8>, contents: &str) {
-        let (size, cursor) = (self.size, self.cursor);
+    fn push_begin(&self, out: &mut Vec<u8>) {
+        let Shot { size, pixels, cursor, sequence, .. } = self.shot;
         out.extend_from_slice(br#"{"size":{"rows":"#);
         push_number(out, size.rows());
         out.extend_from_slice(br#","cols":"#);
         push_number(out, size.cols());
         out.extend_from_slice(br#","pixel_width":"#);
-        push_number(out, self.pixels.width);
+        push_number(out, pixels.width);
         out.extend_from_slice(br#","pixel_height":"#);
-        push_number(out, self.pixels.height);
+        push_number(out, pixels.height);
         out.extend_from_slice(br#"},"cursor":{"row":"#);
         push_number(out, cursor.row);
         out.extend_from_slice(br#","col":"#);
@@ -175,28 +218,29 @@ impl Shot {
         out.extend_from_slice(br#","visible":"#);
         push_bool(out, cursor.visible);
         out.extend_from_slice(br#"},"sequence":"#);
-        push_number(out, self.sequence);
+        push_number(out, sequence);
         out.extend_from_slice(br#","plain_text":"#);
-        push_text(out, contents);
+        push_text(out, &self.contents);
         out.extend_from_slice(br#","cells":["#);
     }
 
     /// Adds what comes behind them.
-    fn push_end(&self, out: &mut Vec<u8>, policy: Option<&Redaction>) {
+    fn push_end(&self, out: &mut Vec<u8>) {
+        let Shot { alternate, modes, .. } = self.shot;
         out.extend_from_slice(br#"],"alternate_screen":"#);
-        push_bool(out, self.alternate);
+        push_bool(out, alternate);
         out.extend_from_slice(br#","application_cursor":"#);
-        push_bool(out, self.modes.contains(Modes::APP_CURSOR));
+        push_bool(out, modes.contains(Modes::APP_CURSOR));
         out.extend_from_slice(br#","application_keypad":"#);
-        push_bool(out, self.modes.contains(Modes::APP_KEYPAD));
+        push_bool(out, modes.contains(Modes::APP_KEYPAD));
         out.extend_from_slice(br#","title":"#);
         match self.title.as_str() {
             "" => out.extend_from_slice(b"null"),
-            title => push_text(out, &shown(policy, title)),
+            title => push_text(out, title),
         }
         if let Some(history) = &self.history {
             out.extend_from_slice(br#","history":"#);
-            push_text(out, &history.shown(policy));
+            push_text(out, history);
         }
         out.push(b'}');
     }
@@ -227,9 +271,8 @@ mod tests {
         };
         let wanted = Wanted::deserialize(wanted).unwrap();
         let shot = Shot::take(scene, &wanted, Pixels::default());
-        let policy = policy.cloned();
-        let answer =
-            Answer::later(move |envelope, out| shot.into_message(policy.as_ref(), envelope, out));
+        let view = shot.view(policy.cloned());
+        let answer = Answer::later(move |envelope, out| view.into_message(envelope, out));
         let mut message = Vec::new();
         if let Some(mut rest) = answer.into_wire(&json!(1), "\n", &mut message) {
             while rest(&mut message) {}
@@ -304,6 +347,19 @@ mod tests {
         let shot = shot_by("9x1", bytes, &json!({}), Some(&policy));
         assert_eq!(shot["cells"][0]["text"], "R", "{shot}");
         assert!(!shot.to_string().contains("👩"), "{shot}");
+    }
+
+    #[test]
+    fn an_expression_for_the_end_means_that_of_the_text_in_cells_as_well() {
+        for pattern in ["line2 foo$", "foo\\z", "(?m)foo$", "bar\\sline2"] {
+            let policy = Redaction::with("R", &[], &[pattern.to_owned()]).unwrap();
+            let shot = shot_by("20x4", b"a foo bar\r\nline2 foo", &json!({}), Some(&policy));
+            let cells = shot["cells"].as_array().unwrap().iter();
+            let text: String = cells.map(|it| it["text"].as_str().unwrap()).collect();
+            let (is_shown, text) = (shot["plain_text"].to_string().contains("line2 foo"), text);
+            assert_eq!(text.contains("line2 foo"), is_shown, "{pattern}: {shot}");
+            assert!(!is_shown, "{pattern}: {shot}");
+        }
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! Waiting: by the engine where it can, beside it where Lua has a say.
+//! Waiting: by the engine where it can, beside it where Lua has a say, or where a look takes long.
 //!
 //! Not here: how a wait is cancelled (`cancels`), and what it waits for (`matcher`).
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use greenroom_engine::redact::{Excerpt, Redaction};
@@ -12,7 +12,7 @@ use greenroom_engine::{End, Error, Scene, Waited};
 use greenroom_model::{ExitStatus, SessionId};
 use greenroom_plugin::Sight;
 use serde_json::Value;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use crate::Door;
 use crate::error::RpcError;
@@ -90,11 +90,36 @@ pub(crate) struct Caught {
 
 impl Caught {
     /// What held, as somebody with this policy may see it. The scene is of the moment at which the wait was over:
-    /// where a plugin was asked, that is later, and a secret that was caught may be gone from it.
+    /// where it was looked at beside the session, that is later, and a secret that was caught may be gone from it.
     pub(crate) fn shown(self, policy: Option<&Redaction>, scene: Scene<'_>) -> Value {
         let Caught { mut outcome, seen } = self;
-        let now = || [scene.excerpt().clone(), scene.printed(TRANSCRIPT_TAIL)];
-        Veil::new(policy, || seen.unwrap_or_else(now)).outcome(&mut outcome);
+        Veil::new(policy, || seen.unwrap_or_else(|| texts(scene))).outcome(&mut outcome);
+        outcome
+    }
+
+    /// The same for who will know later what may be seen of it.
+    pub(crate) fn taken(self, scene: Scene<'_>) -> Taken {
+        let Caught { outcome, seen } = self;
+        Taken { outcome, seen: seen.unwrap_or_else(|| texts(scene)) }
+    }
+}
+
+/// What can be caught of a session.
+fn texts(scene: Scene<'_>) -> [Excerpt; 2] {
+    [scene.excerpt().clone(), scene.printed(TRANSCRIPT_TAIL)]
+}
+
+/// What held, and in which texts.
+pub(crate) struct Taken {
+    outcome: Value,
+    seen: [Excerpt; 2],
+}
+
+impl Taken {
+    /// What held, as somebody with this policy may see it.
+    pub(crate) fn shown(self, policy: Option<&Redaction>) -> Value {
+        let Taken { mut outcome, seen } = self;
+        Veil::new(policy, || seen).outcome(&mut outcome);
         outcome
     }
 }
@@ -115,29 +140,48 @@ impl Door {
         timeout: Duration,
         look: impl FnOnce(Caught, Scene<'_>) -> T + Send + 'static,
     ) -> Result<T, RpcError> {
-        match goal.matcher().cloned() {
-            Some(matcher) => {
-                let goal = goal.clone();
-                let look = move |waited: &Waited, scene: Scene<'_>| {
-                    look(Caught { outcome: goal.to_wire(&waited.outcome), seen: None }, scene)
-                };
-                Ok(self.engine.wait(id, matcher, Some(timeout), None, look).await?)
-            }
-            None => {
-                let caught = self.wait_with_lua(id, goal, timeout).await?;
-                Ok(self.engine.scene(id, |scene| look(caught, scene)).await?)
+        let began = Instant::now();
+        // Whoever looks takes it.
+        let look = Arc::new(Mutex::new(Some(look)));
+        let taken =
+            |look: &Mutex<Option<_>>| look.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(matcher) = goal.matcher()
+            && self.is_quick(id, goal).await?
+        {
+            let (goal, look) = (goal.clone(), Arc::clone(&look));
+            let look = move |waited: &Waited, scene: Scene<'_>| {
+                let caught = Caught { outcome: goal.to_wire(&waited.outcome), seen: None };
+                taken(&look).map(|look| look(caught, scene))
+            };
+            let waited = self.engine.wait_as_guest(id, matcher.clone(), Some(timeout), look);
+            if let Some(seen) = waited.await?.flatten() {
+                return Ok(seen);
             }
         }
+        let caught = self.wait_beside(id, goal, (began, timeout)).await?;
+        let look = move |scene: Scene<'_>| taken(&look).map(|look| look(caught, scene));
+        self.engine.scene(id, look).await?.ok_or_else(RpcError::closed)
     }
 
-    /// Waits until a goal with Lua in it is reached.
-    async fn wait_with_lua(
+    /// Whether a goal can be looked at in a session's turn, which is everybody's time.
+    async fn is_quick(&self, id: SessionId, goal: &Goal) -> Result<bool, RpcError> {
+        if !goal.has_expressions() {
+            return Ok(true);
+        }
+        let cells = |scene: Scene<'_>| {
+            let size = scene.screen.size();
+            usize::from(size.rows()) * usize::from(size.cols())
+        };
+        Ok(goal.is_quick_on(self.engine.scene(id, cells).await?))
+    }
+
+    /// Waits until a goal is reached that is looked at beside the session: a plugin is asked, or it takes long.
+    async fn wait_beside(
         &self,
         id: SessionId,
         goal: &Goal,
-        timeout: Duration,
+        (began, timeout): (Instant, Duration),
     ) -> Result<Caught, RpcError> {
-        let began = Instant::now();
         let until = began + timeout.min(MAX_WAIT);
         let mut changes = self.engine.changes(id)?;
         let (look, mut again) = (self.looks.at(id), false);
@@ -152,6 +196,7 @@ impl Door {
             let turn_until = again.then_some(until);
             let held = Held {
                 plugins: &self.plugins,
+                aside: &self.aside,
                 sight: &sight,
                 cursor,
                 // Nothing can change any more.
@@ -160,7 +205,13 @@ impl Door {
                 disabled,
                 may_hold_later: AtomicBool::new(false),
             };
-            if let Some(outcome) = goal.holds(&held).await {
+            let looking = goal.holds(&held);
+            let outcome = match again && goal.matcher().is_some() {
+                // It was looked at once; a look that takes longer than there is time is not waited for.
+                true => timeout_at(until, looking).await.ok().flatten(),
+                false => looking.await,
+            };
+            if let Some(outcome) = outcome {
                 return Ok(Caught { outcome, seen: Some([screen, printed]) });
             }
             again = true;

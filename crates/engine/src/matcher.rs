@@ -1,5 +1,6 @@
 //! What a wait waits for.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use memchr::memmem::Finder;
@@ -11,6 +12,10 @@ use crate::mark::Mark;
 
 /// How large a compiled pattern may be: large enough for any a person writes.
 const PATTERN_BYTES: usize = 1 << 20;
+
+/// How large patterns are, and in how many states each can be at once: a state takes some thirty bytes.
+const WEIGHTS: [(usize, u32); 4] =
+    [(8 << 10, 256), (32 << 10, 1 << 10), (128 << 10, 4 << 10), (PATTERN_BYTES, 32 << 10)];
 
 /// How many matchers may be inside another, together. Each is looked at in every turn; an adapter that
 /// knows a program well has dozens.
@@ -30,15 +35,16 @@ pub enum Area {
     Transcript(usize),
 }
 
-/// A text or a regular expression.
+/// A text or a regular expression. Cheap to clone: what it takes to look for it is shared.
 #[derive(Debug, Clone)]
-pub struct Pattern(Kind);
+pub struct Pattern(Arc<Kind>);
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 enum Kind {
     /// The search is made ready once: it is made in every turn.
     Literal(Box<str>, Box<Finder<'static>>),
-    Regex(Regex),
+    /// With how many steps a byte of a text may take.
+    Regex(Regex, u32),
 }
 
 /// Why a pattern does not parse.
@@ -76,7 +82,7 @@ impl Pattern {
         match ignore_case {
             false => {
                 let finder = Finder::new(text).into_owned();
-                Ok(Pattern(Kind::Literal(text.into(), finder.into())))
+                Ok(Pattern(Arc::new(Kind::Literal(text.into(), finder.into()))))
             }
             true => Pattern::regex(&regex::escape(text), ignore_case),
         }
@@ -99,14 +105,27 @@ impl Pattern {
     }
 
     fn build(pattern: &str, ignore_case: bool, lines: bool) -> Result<Pattern, PatternError> {
-        let built = regex::RegexBuilder::new(pattern)
-            .case_insensitive(ignore_case)
-            .multi_line(lines)
-            .size_limit(PATTERN_BYTES)
-            .build();
-        built
-            .map(|regex| Pattern(Kind::Regex(regex)))
-            .map_err(|error| PatternError(error.to_string()))
+        let mut wrong = String::new();
+        for (bytes, steps) in WEIGHTS {
+            let built = regex::RegexBuilder::new(pattern)
+                .case_insensitive(ignore_case)
+                .multi_line(lines)
+                .size_limit(bytes)
+                .build();
+            match built {
+                Ok(regex) => return Ok(Pattern(Arc::new(Kind::Regex(regex, steps)))),
+                Err(error @ regex::Error::CompiledTooBig(_)) => wrong = error.to_string(),
+                Err(error) => return Err(PatternError(error.to_string())),
+            }
+        }
+        Err(PatternError(wrong))
+    }
+
+    /// How many steps a look at a text of so many bytes may take; nearly always it takes one for each byte.
+    #[must_use]
+    pub fn most_steps(&self, bytes: usize) -> u64 {
+        let Kind::Regex(_, steps) = *self.0 else { return 0 };
+        bytes as u64 * u64::from(steps)
     }
 }
 
@@ -116,6 +135,15 @@ pub(crate) struct Sight<'a> {
     pub(crate) mark: &'a Mark,
     /// How much of its quiet is since the wait began.
     pub(crate) stable: Duration,
+    /// When a look has taken too long and need not go on, if somebody will look elsewhere then.
+    pub(crate) until: Option<std::time::Instant>,
+}
+
+impl Sight<'_> {
+    /// Whether the look has taken too long.
+    pub(crate) fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| std::time::Instant::now() >= until)
+    }
 }
 
 /// That a matcher holds, and by what: the same tree, of what held.
@@ -185,9 +213,24 @@ impl Matcher {
         self.parts() <= MAX_PARTS
     }
 
-    /// Whether it holds.
+    /// How many steps a look for one of its patterns may take, on a screen of so many bytes.
+    #[must_use]
+    pub fn most_steps(&self, screen: usize) -> u64 {
+        match self {
+            Matcher::Text(pattern, Area::Transcript(chars)) => pattern.most_steps(*chars),
+            Matcher::Text(pattern, _) => pattern.most_steps(screen),
+            Matcher::Any(parts) | Matcher::All(parts) => {
+                parts.iter().map(|part| part.most_steps(screen)).max().unwrap_or(0)
+            }
+            Matcher::Not(part) => part.most_steps(screen),
+            Matcher::Idle(_) | Matcher::Stable(_) | Matcher::Cursor(..) | Matcher::Exit => 0,
+        }
+    }
+
+    /// Whether it holds; not, if the look takes too long.
     pub(crate) fn holds(&self, sight: &Sight<'_>) -> Option<Outcome> {
         match self {
+            Matcher::Text(..) | Matcher::Not(_) if sight.is_over() => None,
             Matcher::Text(pattern, area) => pattern.look(*area, sight),
             Matcher::Idle(quiet) => (sight.scene.quiet >= *quiet).then_some(Outcome::Idle),
             Matcher::Stable(quiet) => (sight.stable >= *quiet).then_some(Outcome::Idle),
@@ -207,6 +250,7 @@ impl Matcher {
             }
             Matcher::Not(part) => match part.holds(sight) {
                 Some(_) => None,
+                None if sight.is_over() => None,
                 None => Some(Outcome::Not),
             },
         }
@@ -301,12 +345,12 @@ impl Pattern {
         if found.is_some() {
             return found;
         }
-        let wanted = match &self.0 {
+        let wanted = match &*self.0 {
             Kind::Literal(wanted, _) => wanted,
-            Kind::Regex(regex) if wants_blank(regex.as_str()) => {
+            Kind::Regex(regex, _) if wants_blank(regex.as_str()) => {
                 return self.find(&(text.replace('\n', " \n") + " "));
             }
-            Kind::Regex(_) => return None,
+            Kind::Regex(..) => return None,
         };
         let shown = wanted.trim_end_matches(' ');
         if shown.is_empty() || shown.len() == wanted.len() {
@@ -323,12 +367,12 @@ impl Pattern {
     /// Looks for it in a text.
     #[must_use]
     pub fn find(&self, text: &str) -> Option<Outcome> {
-        let regex = match &self.0 {
+        let regex = match &*self.0 {
             Kind::Literal(wanted, finder) => {
                 let found = finder.find(text.as_bytes()).map(|_| wanted.to_string())?;
                 return Some(Outcome::Text { text: found, group: None });
             }
-            Kind::Regex(regex) => regex,
+            Kind::Regex(regex, _) => regex,
         };
         // Most of the time it is not there, and groups are dear to look for.
         let found = regex.find(text)?;

@@ -118,7 +118,11 @@ fn sort(pieces: &mut Vec<Piece>) {
     });
 }
 
-/// A part of a text with its secrets replaced. `hidden` is where the last piece ends, in the text and
+/// How many bytes replacements may take in one text: as many as the longest message. A caller may choose a long one, and
+/// what occurs a million times.
+const REPLACED_MAX: usize = 16 << 20;
+
+/// A part of a text with its secrets replaced; those for which there is no room any more vanish. `hidden` is where the last piece ends, in the text and
 /// in string sequences.
 fn show(
     text: &str,
@@ -128,7 +132,7 @@ fn show(
     replacement: &str,
 ) -> String {
     let mut shown = String::with_capacity(range.len());
-    let mut at = range.start;
+    let (mut at, mut room) = (range.start, REPLACED_MAX);
     for piece in pieces {
         let (start, end) = (piece.range.start.max(at), piece.range.end.min(range.end));
         if start >= end {
@@ -138,7 +142,9 @@ fn show(
         // Of a secret in many pieces, only the first is replaced; the others vanish.
         let hidden = &mut hidden[usize::from(piece.is_string)];
         if piece.secret.is_some_and(|secret| secret >= *hidden) {
-            shown.push_str(replacement);
+            let left = room.checked_sub(replacement.len());
+            shown.push_str(if left.is_some() { replacement } else { "" });
+            room = left.unwrap_or(room);
         }
         *hidden = end;
         at = end;

@@ -61,7 +61,7 @@ pub(crate) use self::save::{Kept, pack, unpack};
 pub use self::tap::Offer;
 pub(crate) use self::tap::TapWanted;
 pub use self::waits::Waited;
-pub(crate) use self::waits::{Looker, Wait};
+pub(crate) use self::waits::{Guest, Looker, Wait, Waiter};
 
 /// How many messages one turn takes. More would make output wait behind a busy client.
 const TURN_MAX: usize = 64;

@@ -15,7 +15,9 @@ use crate::create::check_name;
 use crate::engine::{Engine, Entry, Past};
 use crate::event::HouseEvent;
 use crate::points::{Point, reach};
-use crate::session::{Handle, Kept, Look, Looker, Msg, Offer, Reply, TapWanted, Wait, unpack};
+use crate::session::{
+    Guest, Handle, Kept, Look, Looker, Msg, Offer, Reply, TapWanted, Wait, Waiter, unpack,
+};
 use crate::{Attach, Caller, Error, Matcher, Scene, Subscription, SubscriptionId, Typed, Waited};
 
 /// The longest wait: a day. Who wants more asks again.
@@ -278,23 +280,51 @@ impl Engine {
         after: Option<Offset>,
         look: impl FnOnce(&Waited, Scene<'_>) -> T + Send + 'static,
     ) -> Result<T, Error> {
+        match self.entry(id)? {
+            Entry::Living(_) => {
+                let waiter = |reply| Box::new(Looker { reply, look }) as Box<dyn Waiter>;
+                self.wait_for(id, (matcher, timeout, after), waiter).await
+            }
+            Entry::Ended(past) => self.wait_ended(id, &past, &matcher, look).await,
+        }
+    }
+
+    /// The same for who can look elsewhere as well: gives nothing as soon as a look has taken so long that others
+    /// notice.
+    ///
+    /// # Errors
+    /// The time is over, or the session ends without it.
+    pub async fn wait_as_guest<T: Send + 'static>(
+        &self,
+        id: SessionId,
+        matcher: Matcher,
+        timeout: Option<Duration>,
+        look: impl FnOnce(&Waited, Scene<'_>) -> T + Send + 'static,
+    ) -> Result<Option<T>, Error> {
+        match self.entry(id)? {
+            Entry::Living(_) => {
+                let waiter = |reply| Box::new(Guest { reply, look }) as Box<dyn Waiter>;
+                self.wait_for(id, (matcher, timeout, None), waiter).await
+            }
+            Entry::Ended(past) => self.wait_ended(id, &past, &matcher, look).await.map(Some),
+        }
+    }
+
+    async fn wait_for<T>(
+        &self,
+        id: SessionId,
+        (matcher, timeout, after): (Matcher, Option<Duration>, Option<Offset>),
+        waiter: impl FnOnce(Reply<T>) -> Box<dyn Waiter>,
+    ) -> Result<T, Error> {
         if !matcher.is_modest() {
             return Err(Error::Invalid("too many matchers in one wait".to_owned()));
         }
         let until = Some(Instant::now() + timeout.unwrap_or(MAX_WAIT).min(MAX_WAIT));
-        match self.entry(id)? {
-            Entry::Living(handle) => {
-                let wait = |reply| {
-                    let waiter = Box::new(Looker { reply, look });
-                    Msg::Wait(Wait { matcher, until, waiter }, after)
-                };
-                let mut nudge = Nudge(Some(handle.inbox.clone()));
-                let waited = self.ask(id, wait).await;
-                nudge.0 = None;
-                waited
-            }
-            Entry::Ended(past) => self.wait_ended(id, &past, &matcher, look).await,
-        }
+        let mut nudge = Nudge(Some(self.living(id)?.inbox));
+        let wait = |reply| Msg::Wait(Wait { matcher, until, waiter: waiter(reply) }, after);
+        let waited = self.ask(id, wait).await;
+        nudge.0 = None;
+        waited
     }
 
     /// The sequence of a session, told anew whenever it changes; closed at its end. One that has ended

@@ -20,12 +20,11 @@ use crate::connection::Connection;
 use crate::envelope::Params;
 use crate::error::RpcError;
 use crate::matcher::Goal;
-use crate::redaction::Wish;
 use crate::sessions::name;
 use crate::snapshot::{Shot, Wanted};
 use crate::typing::{Typing, Typist};
 use crate::waits::{MAX_WAIT, split_status};
-use crate::{Pixels, TRANSCRIPT_CHARS};
+use crate::{Door, Pixels, TRANSCRIPT_CHARS};
 
 /// The size of an adapter's terminal when neither its caller nor its manifest says one.
 const ROWS: u16 = 40;
@@ -95,7 +94,7 @@ pub(super) async fn resume(it: &Arc<Connection>, params: &Params) -> Result<Answ
 }
 
 async fn begin(it: &Connection, params: &Params, method: &str) -> Result<Answer, RpcError> {
-    let (start, policy) = (params.read::<Start>()?, params.read::<Wish>()?.policy()?);
+    let (start, policy) = (params.read::<Start>()?, it.door.policy(params).await?);
     let door = &it.door;
     let unknown = || RpcError::params(format!("unknown plugin: {}", start.plugin));
     let manifest = door.plugins.manifest(&start.plugin).ok_or_else(unknown)?;
@@ -146,7 +145,7 @@ async fn begin(it: &Connection, params: &Params, method: &str) -> Result<Answer,
         "adapter": live.name,
         "plugin": start.plugin,
         "session": name(info.id),
-        "state": state.to_wire(policy.as_ref()),
+        "state": it.door.told(state, policy.as_ref()).await?,
     })
     .into())
 }
@@ -181,9 +180,9 @@ async fn on<T>(
 
 pub(super) async fn state(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let live = adapter(it, params, "adapter.state", Permission::ScreenRead)?;
-    let policy = params.read::<Wish>()?.policy()?;
+    let policy = it.door.policy(params).await?;
     let state = on(it, &live, it.door.classify_anyhow(&live)).await?;
-    Ok(json!({ "state": state.to_wire(policy.as_ref()) }).into())
+    Ok(json!({ "state": it.door.told(state, policy.as_ref()).await? }).into())
 }
 
 /// An intent and what it needs.
@@ -214,7 +213,7 @@ impl Intent {
 
 pub(super) async fn send(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let live = adapter(it, params, "adapter.send", Permission::InputWrite)?;
-    let policy = params.read::<Wish>()?.policy()?;
+    let policy = it.door.policy(params).await?;
     let intent: Intent = params.read()?;
     let sent = async {
         let turn = live.turn.lock().await;
@@ -223,7 +222,7 @@ pub(super) async fn send(it: &Arc<Connection>, params: &Params) -> Result<Answer
         it.door.classify(&live, None).await
     };
     let state = on(it, &live, sent).await?;
-    Ok(json!({ "state": state.to_wire(policy.as_ref()) }).into())
+    Ok(json!({ "state": it.door.told(state, policy.as_ref()).await? }).into())
 }
 
 /// What a plugin's function is given; it may be left out.
@@ -263,9 +262,9 @@ impl Waiting {
     }
 
     /// The caller's own matcher, if there is one. It must not show what the plugin may not read.
-    fn own_goal(&self, live: &Live) -> Result<Option<Goal>, RpcError> {
+    async fn own_goal(&self, door: &Door, live: &Live) -> Result<Option<Goal>, RpcError> {
         let Some(matcher) = &self.matcher else { return Ok(None) };
-        let goal = Goal::from_wire(matcher)?;
+        let goal = door.goal(matcher).await?;
         for permission in goal.reads() {
             live.permits("adapter.wait", permission)?;
         }
@@ -274,16 +273,16 @@ impl Waiting {
 
     /// Whether it can be waited for, as far as that can be told without asking the plugin: what that says may
     /// depend on what is sent first.
-    async fn check(&self, live: &Live) -> Result<(), RpcError> {
+    async fn check(&self, door: &Door, live: &Live) -> Result<(), RpcError> {
         members(&self.params)?;
-        if self.own_goal(live)?.is_none() {
+        if self.own_goal(door, live).await?.is_none() {
             live.plugin.has_matcher(self.function()).await?;
         }
         Ok(())
     }
 
-    async fn goal(&self, live: &Live) -> Result<Goal, RpcError> {
-        if let Some(goal) = self.own_goal(live)? {
+    async fn goal(&self, door: &Door, live: &Live) -> Result<Goal, RpcError> {
+        if let Some(goal) = self.own_goal(door, live).await? {
             return Ok(goal);
         }
         let mut params = members(&self.params)?;
@@ -291,7 +290,8 @@ impl Waiting {
         let matcher = live.plugin.matcher(self.function(), Value::Object(params)).await?;
         // What is wrong with it is the plugin's fault, not the caller's.
         let name = &live.plugin.manifest().name;
-        Goal::from_wire(&matcher).map_err(|error| RpcError::plugin(name, self.function(), &error))
+        let goal = door.goal(&matcher).await;
+        goal.map_err(|error| RpcError::plugin(name, self.function(), &error))
     }
 
     /// Waits, and says what held and what the adapter makes of it.
@@ -302,41 +302,46 @@ impl Waiting {
         (params, policy): (&Params, Option<Redaction>),
         until: Instant,
     ) -> Result<Value, RpcError> {
-        let goal = self.goal(live).await?;
+        let goal = self.goal(&it.door, live).await?;
         it.door.engine.transcribe(live.session, TRANSCRIPT_CHARS).await?;
         let working = if self.matcher.is_none() { it.door.working(live).await } else { Vec::new() };
         let mut changes = it.door.engine.changes(live.session)?;
-        let (matched, state) = loop {
+        let (caught, state) = loop {
             changes.borrow_and_update();
             let left = until.saturating_duration_since(Instant::now());
-            let hiding = policy.clone();
             let waited = it.door.wait(live.session, &goal, left, move |caught, scene| {
                 // One that has ended is still for ever, which is no number of milliseconds.
                 let quiet = if scene.end.is_some() { MAX_WAIT } else { scene.quiet };
-                (caught.shown(hiding.as_ref(), scene), quiet)
+                (caught.taken(scene), quiet)
             });
-            let waited = waited.await.map_err(|error| error.hiding(policy.as_ref()));
-            let (matched, quiet) = waited?;
+            let (caught, quiet) = match waited.await {
+                Ok(waited) => waited,
+                Err(error) => return Err(it.door.hiding(error, policy.as_ref()).await),
+            };
             let stable_ms = u64::try_from(quiet.as_millis()).ok();
             let state = it.door.classify(live, stable_ms).await?;
             // What a matcher saw may be the end of the turn before; the classifier knows better.
             if !working.contains(&state.state.state) {
-                break (matched, state);
+                break (caught, state);
             }
             // A state may change by what is printed, and by nothing being printed for long enough.
             let again = (Instant::now() + ASK_AGAIN).min(until);
             let changed = tokio::time::timeout_at(again.into(), changes.changed()).await;
             if matches!(changed, Ok(Err(_))) {
                 // It has ended, and works no more, whatever it looks like.
-                break (matched, state);
+                break (caught, state);
             }
             // A program that prints all the time is not asked about all the time.
             let turn = tokio::time::timeout_at(until.into(), live.plugin.turn()).await;
             if turn.is_err() || Instant::now() >= until {
-                return Err(RpcError::timeout(&state.seen.screen).hiding(policy.as_ref()));
+                let late = RpcError::timeout(&state.seen.screen);
+                return Err(it.door.hiding(late, policy.as_ref()).await);
             }
         };
-        let mut answer = json!({ "state": state.to_wire(policy.as_ref()), "matched": matched });
+        let told = it.door.aside.hide(policy.as_ref(), move |policy| {
+            json!({ "state": state.to_wire(policy), "matched": caught.shown(policy) })
+        });
+        let mut answer = told.await?;
         if let Some(wait_id) = params.named.id() {
             answer["wait_id"] = wait_id.into();
         }
@@ -346,7 +351,7 @@ impl Waiting {
 
 pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let live = adapter(it, params, "adapter.wait", Permission::MatcherWait)?;
-    let policy = params.read::<Wish>()?.policy()?;
+    let policy = it.door.policy(params).await?;
     let waiting: Waiting = params.read()?;
     let until = waiting.until();
     let answer = on(it, &live, waiting.wait(it, &live, (params, policy), until)).await;
@@ -364,14 +369,14 @@ pub(super) async fn turn(it: &Arc<Connection>, params: &Params) -> Result<Answer
     let live = it.door.adapters.find(&params.read::<Named>()?.adapter)?;
     live.permits("adapter.send", Permission::InputWrite)?;
     live.permits("adapter.wait", Permission::MatcherWait)?;
-    let policy = params.read::<Wish>()?.policy()?;
+    let policy = it.door.policy(params).await?;
     let Turn { send, wait } = params.read()?;
     let waiting = wait.unwrap_or_default();
     let turn = async {
         let _turn = live.turn.lock().await;
         let until = waiting.until();
         // What cannot be waited for is not sent either: its caller would send it again.
-        waiting.check(&live).await?;
+        waiting.check(&it.door, &live).await?;
         let too_late = async {
             tokio::time::sleep_until(until.into()).await;
             // A prompt that is typed by half is worse than an answer that is late: only what the
@@ -382,7 +387,8 @@ pub(super) async fn turn(it: &Arc<Connection>, params: &Params) -> Result<Answer
             sent = send.send(it, &live, (&params.typing, Some(until))) => sent?,
             () = too_late => {
                 let seen = it.door.see(live.session).await?;
-                return Err(RpcError::timeout(&seen.screen).hiding(policy.as_ref()));
+                let late = RpcError::timeout(&seen.screen);
+                return Err(it.door.hiding(late, policy.as_ref()).await);
             }
         }
         waiting.wait(it, &live, (params, policy), until).await
@@ -392,43 +398,46 @@ pub(super) async fn turn(it: &Arc<Connection>, params: &Params) -> Result<Answer
 
 pub(super) async fn snapshot(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let live = adapter(it, params, "adapter.snapshot", Permission::ScreenRead)?;
-    let policy = params.read::<Wish>()?.policy()?;
+    let policy = it.door.policy(params).await?;
     let wanted: Wanted = params.read()?;
     let pixels = it.door.sessions.pixels(live.session);
     let look = move |scene: Scene<'_>| Shot::take(scene, &wanted, pixels);
     let shot = on(it, &live, async { Ok(it.door.engine.scene(live.session, look).await?) }).await?;
     shot.check()?;
-    Ok(Answer::later(move |envelope, out| shot.into_message(policy.as_ref(), envelope, out)))
+    let view = it.door.view(shot, policy).await?;
+    Ok(Answer::later(move |envelope, out| view.into_message(envelope, out)))
 }
 
 pub(super) async fn transcript(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let live = adapter(it, params, "adapter.transcript", Permission::TranscriptRead)?;
-    let policy = params.read::<Wish>()?.policy()?;
+    let policy = it.door.policy(params).await?;
     let text = on(it, &live, it.door.transcript(live.session, policy)).await?;
     Ok(json!({ "text": text }).into())
 }
 
 pub(super) async fn inspect(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
     let live = adapter(it, params, "adapter.inspect", Permission::ScreenRead)?;
-    let policy = params.read::<Wish>()?.policy()?;
+    let policy = it.door.policy(params).await?;
     let state = on(it, &live, it.door.classify_anyhow(&live)).await?;
-    let sight = &state.seen.sight;
-    let text = state.seen.screen.shown(policy.as_ref());
-    let (body, status) = split_status(&text);
-    let tail = state.seen.printed.shown(policy.as_ref());
-    let tail = &tail[tail.ceil_char_boundary(tail.len().saturating_sub(TAIL_BYTES))..];
-    Ok(json!({
-        "adapter": live.name,
-        "plugin": live.plugin.manifest().name,
-        "session": name(live.session),
-        "state": state.to_wire(policy.as_ref()),
-        "plain_text": text,
-        "body_text": body,
-        "status_text": status,
-        "transcript_tail": tail,
-        "sequence": sight.sequence,
-    })
-    .into())
+    let inspected = move |policy: Option<&Redaction>| {
+        let seen = &state.seen;
+        let text = seen.screen.shown(policy);
+        let (body, status) = split_status(&text);
+        let tail = seen.printed.shown(policy);
+        let tail = &tail[tail.ceil_char_boundary(tail.len().saturating_sub(TAIL_BYTES))..];
+        json!({
+            "adapter": live.name,
+            "plugin": live.plugin.manifest().name,
+            "session": name(live.session),
+            "state": state.to_wire(policy),
+            "plain_text": text,
+            "body_text": body,
+            "status_text": status,
+            "transcript_tail": tail,
+            "sequence": seen.sight.sequence,
+        })
+    };
+    Ok(it.door.aside.hide(policy.as_ref(), inspected).await?.into())
 }
 
 pub(super) async fn close(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {

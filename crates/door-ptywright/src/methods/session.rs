@@ -19,10 +19,8 @@ use crate::envelope::Params;
 use crate::error::RpcError;
 use crate::evidence::Tail;
 use crate::json::push_text;
-use crate::matcher::Goal;
 use crate::notes::Ended;
 use crate::recording::{Recording, Recordings};
-use crate::redaction::Wish;
 use crate::sessions::{made_here, name};
 use crate::snapshot::{Shot, Wanted};
 use crate::typing::Typist;
@@ -193,18 +191,19 @@ pub(super) async fn input(it: &Arc<Connection>, params: &Params) -> Result<Answe
 }
 
 pub(super) async fn snapshot(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
-    let policy = params.read::<Wish>()?.policy()?;
+    let policy = it.door.policy(params).await?;
     let wanted: Wanted = params.read()?;
     let id = it.door.session(&params.read::<Named>()?.session)?;
     let pixels = it.door.sessions.pixels(id);
     let look = move |scene: Scene<'_>| Shot::take(scene, &wanted, pixels);
     let shot = it.door.engine.scene(id, look).await?;
     shot.check()?;
-    Ok(Answer::later(move |envelope, out| shot.into_message(policy.as_ref(), envelope, out)))
+    let view = it.door.view(shot, policy).await?;
+    Ok(Answer::later(move |envelope, out| view.into_message(envelope, out)))
 }
 
 pub(super) async fn transcript(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
-    let policy = params.read::<Wish>()?.policy()?;
+    let policy = it.door.policy(params).await?;
     let id = it.door.session(&params.read::<Named>()?.session)?;
     Ok(json!({ "text": it.door.transcript(id, policy).await? }).into())
 }
@@ -223,11 +222,11 @@ struct Wait {
 }
 
 pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {
-    let policy = params.read::<Wish>()?.policy()?;
+    let policy = it.door.policy(params).await?;
     let Wait { session, matcher, timeout_ms, evidence, _name } = params.read()?;
     let (door, began) = (&it.door, Instant::now());
     let id = door.session(&session)?;
-    let goal = Goal::from_wire(&matcher)?;
+    let goal = door.goal(&matcher).await?;
     let wanted: Wanted = params.read()?;
     door.engine.transcribe(id, TRANSCRIPT_CHARS).await?;
     let evidence = match evidence.unwrap_or(true) {
@@ -246,27 +245,55 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
     let timeout = Duration::from_millis(timeout_ms.unwrap_or(TIMEOUT_MS));
     // Not kept by a wait that nobody waits for any more.
     let (connection, asked) = (Arc::downgrade(it), params.asked.clone());
+    let freed = name.clone();
     let waiting = door.wait(id, &goal, timeout, move |caught, scene| {
         let ended = scene.end.is_some();
+        let has_own_rules = told.policy.as_ref().is_some_and(Redaction::has_own_rules);
         let answer = told.answer(caught, name.id(), scene);
-        let Some(it) = connection.upgrade() else { return Some(answer) };
+        if has_own_rules {
+            return Over::Aside(Box::new(answer));
+        }
+        let answer = answer();
+        let Some(it) = connection.upgrade() else { return Over::Answer(answer) };
         if !it.takes_answer() || (ended && it.door.recordings.has(id)) {
-            return Some(answer);
+            return Over::Answer(answer);
         }
         // Who cancelled it was told so.
         if name.free() {
             it.respond_now(&asked, answer);
         }
-        None
+        Over::Answered
     });
     let whole = async {
         let waited = waiting.await;
         // Whoever hears of the end, by a match or in vain, may read the file.
         door.recordings.whole(&door.engine, id).await;
-        waited.map_err(|error| error.hiding(policy.as_ref()))
+        waited
     };
-    // One that was answered in its turn has nothing left to say.
-    Ok(whole.await?.unwrap_or_else(|| Value::Null.into()))
+    match whole.await {
+        Ok(Over::Answer(answer)) => Ok(answer),
+        // One that was answered in its turn has nothing left to say.
+        Ok(Over::Answered) => Ok(Value::Null.into()),
+        Ok(Over::Aside(answer)) => {
+            // One at a time, and answered at once: a client that does not read has nothing kept here.
+            let _turn = it.turn_to_tell().await;
+            let answer = door.aside.look(answer).await?;
+            if freed.free() {
+                it.respond_now(&params.asked, answer);
+            }
+            Ok(Value::Null.into())
+        }
+        Err(error) => Err(door.hiding(error, policy.as_ref()).await),
+    }
+}
+
+/// What became of a wait that is over.
+enum Over {
+    /// It was answered in its turn.
+    Answered,
+    Answer(Answer),
+    /// It is answered by this, which may take long.
+    Aside(Box<dyn FnOnce() -> Answer + Send>),
 }
 
 /// What is told of a wait that is over.
@@ -281,7 +308,7 @@ struct Told {
 
 /// The first part of an answer. Written as it is: somebody waits for it.
 #[derive(Serialize)]
-struct Begin<'a> {
+struct Begin {
     matched: bool,
     sequence: u64,
     elapsed_ms: u64,
@@ -289,48 +316,59 @@ struct Begin<'a> {
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     end: Option<Ended>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    wait_id: Option<&'a str>,
+    wait_id: Option<String>,
 }
 
 impl Told {
-    fn answer(self, caught: Caught, wait_id: Option<&str>, scene: Scene<'_>) -> Answer {
-        let begin = Begin {
-            matched: true,
-            sequence: scene.sequence,
-            elapsed_ms: u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX),
-            outcome: caught.shown(self.policy.as_ref(), scene),
-            end: scene.end.map(Ended::from),
-            wait_id,
+    /// Takes what is told, in the turn in which the wait is over; how to tell it is given.
+    fn answer(
+        self,
+        caught: Caught,
+        wait_id: Option<&str>,
+        scene: Scene<'_>,
+    ) -> impl FnOnce() -> Answer + Send + use<> {
+        let Told { began, policy, evidence, pixels, recording: (recordings, id) } = self;
+        let caught = match policy.as_ref().is_some_and(Redaction::has_own_rules) {
+            true => Err(caught.taken(scene)),
+            // Only here is known what it was caught in.
+            false => Ok(caught.shown(policy.as_ref(), scene)),
         };
-        // Texts and numbers can always be written.
-        let mut written = serde_json::to_vec(&begin).unwrap_or_default();
-        // Evidence comes behind all else in the object.
-        written.pop();
-        let evidence = self.evidence.map(|(wanted, tail)| {
+        let elapsed_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let (sequence, ended) = (scene.sequence, scene.end);
+        let wait_id = wait_id.map(str::to_owned);
+        let evidence = evidence.map(|(wanted, tail)| {
             (
                 tail.end(scene.transcript, scene.screen.size().cols()),
-                Shot::take(scene, &wanted, self.pixels),
+                Shot::take(scene, &wanted, pixels),
             )
         });
-        let (policy, (recordings, id)) = (self.policy, self.recording);
-        let ended = scene.end.is_some();
-        Answer::later(move |envelope, out| {
-            envelope.push(out);
-            out.extend_from_slice(&written);
-            // By now all is written, or could not be.
-            if let Some(flaw) = ended.then(|| recordings.flaw(id)).flatten() {
-                out.extend_from_slice(br#","raw_transcript_error":"#);
-                push_text(out, &flaw.error);
-            }
-            let close = envelope.close.inside();
-            let Some((tail, shot)) = evidence else {
-                close.push(out);
-                return None;
-            };
-            out.extend_from_slice(br#","transcript_tail":""#);
-            out.extend_from_slice(&tail);
-            out.extend_from_slice(br#"","snapshot":"#);
-            shot.into_wire(policy.as_ref(), close, out)
-        })
+        move || {
+            let end = ended.map(Ended::from);
+            let outcome = caught.unwrap_or_else(|caught| caught.shown(policy.as_ref()));
+            let begin = Begin { matched: true, sequence, elapsed_ms, outcome, end, wait_id };
+            // Texts and numbers can always be written.
+            let mut written = serde_json::to_vec(&begin).unwrap_or_default();
+            // Evidence comes behind all else in the object.
+            written.pop();
+            let evidence = evidence.map(|(printed, shot)| (printed.into_wire(), shot.view(policy)));
+            Answer::later(move |envelope, out| {
+                envelope.push(out);
+                out.extend_from_slice(&written);
+                // By now all is written, or could not be.
+                if let Some(flaw) = ended.and_then(|_| recordings.flaw(id)) {
+                    out.extend_from_slice(br#","raw_transcript_error":"#);
+                    push_text(out, &flaw.error);
+                }
+                let close = envelope.close.inside();
+                let Some((printed, view)) = evidence else {
+                    close.push(out);
+                    return None;
+                };
+                out.extend_from_slice(br#","transcript_tail":""#);
+                out.extend_from_slice(&printed);
+                out.extend_from_slice(br#"","snapshot":"#);
+                view.into_wire(close, out)
+            })
+        }
     }
 }

@@ -43,8 +43,10 @@ impl Hidden {
                 text.push('\n');
             }
         }
+        // The end of the screen is where its text ends, for expressions that mean the end.
+        let text = text.trim_end_matches('\n');
         let mut hidden = Hidden::default();
-        for span in policy.spans_of_screen(&text, snapshot.size().cols()) {
+        for span in policy.spans_of_screen(text, snapshot.size().cols()) {
             let Range { start, end } = span;
             // It may begin inside of what is one cell.
             let first = places.partition_point(|place| place.0.end <= start);

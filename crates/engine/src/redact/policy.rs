@@ -97,11 +97,11 @@ impl Redaction {
         Ok(Redaction(Arc::new(Policy { replacement, literals, finder, regexes })))
     }
 
-    /// Whether a [`Stream`](super::Stream) shows the same of a text as a look at the whole: not what a
-    /// caller's expression finds over the ends of lines.
+    /// Whether a caller's own rules are in it: to look for them may take long, and they may look over the ends of lines,
+    /// so that a [`Stream`](super::Stream) shows other things than a look at the whole.
     #[must_use]
-    pub fn is_streamable(&self) -> bool {
-        self.0.regexes.is_empty()
+    pub fn has_own_rules(&self) -> bool {
+        !(self.0.literals.is_empty() && self.0.regexes.is_empty())
     }
 
     /// What stands where a secret was.

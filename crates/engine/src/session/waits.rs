@@ -4,6 +4,7 @@
 //! time-outs need a clock, and it is the monotonic one.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use greenroom_model::{ExitStatus, Offset};
 use tokio::sync::oneshot;
@@ -17,6 +18,10 @@ use crate::{End, Error, Matcher, Outcome, Scene};
 
 /// How many waits a session bears. Each is looked at every turn.
 const MAX_WAITS: usize = 1024;
+
+/// How long a look at a wait may take before who can look elsewhere is asked to: a hundred times what it takes as a
+/// rule, and less than anybody notices.
+const LONG_LOOK: Duration = Duration::from_millis(3);
 
 /// What a wait came to.
 #[derive(Debug, Clone)]
@@ -46,6 +51,14 @@ pub(crate) trait Waiter: Send {
 
     /// It will not.
     fn fails(self: Box<Self>, error: Error);
+
+    /// Whether they can look elsewhere, and leave if a look takes long.
+    fn is_guest(&self) -> bool {
+        false
+    }
+
+    /// It took long.
+    fn leaves(self: Box<Self>) {}
 }
 
 /// Looks in the turn in which a wait holds, and tells what it saw.
@@ -66,6 +79,35 @@ impl<T: Send, F: FnOnce(&Waited, Scene<'_>) -> T + Send> Waiter for Looker<T, F>
 
     fn fails(self: Box<Self>, error: Error) {
         let _gone = self.reply.send(Err(error));
+    }
+}
+
+/// The same for who can look elsewhere: is told nothing if that is better.
+pub(crate) struct Guest<T, F> {
+    pub(crate) reply: oneshot::Sender<Result<Option<T>, Error>>,
+    pub(crate) look: F,
+}
+
+impl<T: Send, F: FnOnce(&Waited, Scene<'_>) -> T + Send> Waiter for Guest<T, F> {
+    fn is_gone(&self) -> bool {
+        self.reply.is_closed()
+    }
+
+    fn holds(self: Box<Self>, waited: &Waited, scene: Scene<'_>) {
+        let Guest { reply, look } = *self;
+        let _gone = reply.send(Ok(Some(look(waited, scene))));
+    }
+
+    fn fails(self: Box<Self>, error: Error) {
+        let _gone = self.reply.send(Err(error));
+    }
+
+    fn is_guest(&self) -> bool {
+        true
+    }
+
+    fn leaves(self: Box<Self>) {
+        let _gone = self.reply.send(Ok(None));
     }
 }
 
@@ -123,7 +165,7 @@ impl Waits {
 /// What a wait sees of a session that has ended: nothing will ever change.
 fn last_sight<'a>(scene: Scene<'a>, mark: &'a Mark) -> Sight<'a> {
     let quiet = std::time::Duration::MAX;
-    Sight { scene: Scene { quiet, ..scene }, mark, stable: quiet }
+    Sight { scene: Scene { quiet, ..scene }, mark, stable: quiet, until: None }
 }
 
 impl Waited {
@@ -147,12 +189,18 @@ impl Session {
         let mut index = 0;
         while let Some(Waiting { wait, mark, began, found }) = waits.get_mut(index) {
             let stable = now - self.active.max(*began);
-            let sight = Sight { scene, mark, stable };
+            let is_guest = wait.waiter.is_guest();
+            let long = is_guest.then(|| std::time::Instant::now() + LONG_LOOK);
+            let sight = Sight { scene, mark, stable, until: long };
             let gone = wait.waiter.is_gone();
             let looks = !gone && (self.changed || wait.matcher.is_timed());
             let outcome = if looks { wait.matcher.holds_by_now(&sight, found) } else { None };
             let late = wait.until.is_some_and(|until| now >= until);
             if outcome.is_none() && !late && !gone {
+                if sight.is_over() {
+                    waits.swap_remove(index).wait.waiter.leaves();
+                    continue;
+                }
                 if wait.matcher.forgets() {
                     mark.advance(scene.screen);
                 }

@@ -114,6 +114,35 @@ async fn quiet_is_measured_from_the_last_byte() {
     assert!(begin.elapsed() >= Duration::from_millis(40));
 }
 
+/// Thousands of states at once, on a text of noughts and ones that nobody can foresee.
+const SLOW: &str = "[01]{40}[^01]{0,3}1[01]{100}2";
+
+#[tokio::test]
+async fn who_can_look_elsewhere_does_when_a_look_takes_long() {
+    let mut world = World::new().await;
+    let large = greenroom_model::Size::new(1000, 300).unwrap();
+    world.engine.resize(&world.caller, ID, large).await.unwrap();
+    let mut random = 1_u64;
+    let digits: String = (0..200_000)
+        .map(|_| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            if random >> 63 == 0 { '0' } else { '1' }
+        })
+        .collect();
+    world.prints(&digits);
+    world.shown().await;
+    let slow = || Matcher::Text(Pattern::regex_of_all(SLOW).unwrap(), Area::Contents);
+    assert!(slow().most_steps(digits.len()) > 100_000_000);
+    let guest = world.engine.wait_as_guest(ID, slow(), None, told).await.unwrap();
+    assert!(guest.is_none());
+    // Who cannot waits on.
+    let error = world.engine.wait(ID, slow(), SHORT, None, told).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Timeout);
+    let quick = Matcher::Text(Pattern::literal("0", false).unwrap(), Area::Contents);
+    let guest = world.engine.wait_as_guest(ID, quick, None, told).await.unwrap();
+    assert!(guest.is_some());
+}
+
 #[tokio::test]
 async fn a_wait_for_too_much_is_refused() {
     let world = World::new().await;

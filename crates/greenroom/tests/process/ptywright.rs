@@ -10,6 +10,7 @@ mod order;
 mod plugins;
 mod raw;
 mod secrets;
+mod slow;
 mod submit;
 mod unread;
 
