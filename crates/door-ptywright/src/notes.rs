@@ -20,7 +20,7 @@ use tokio::time::Instant;
 
 use crate::connection::Connection;
 use crate::recording::Flaw;
-use crate::sessions::name;
+use crate::sessions::{Last, name};
 use crate::{Door, TRANSCRIPT_CHARS};
 
 /// What clients can be told of.
@@ -111,6 +111,11 @@ impl Notes {
         self.tells.notify_waiters();
         let before = lock(&self.told).insert(id, (sequence, ended));
         before != Some((sequence, ended))
+    }
+
+    /// Whether less was told of a session than what happened in it by then.
+    fn are_behind_of(&self, id: SessionId, sequence: u64) -> bool {
+        lock(&self.told).get(&id).is_none_or(|told| told.0 < sequence)
     }
 
     /// Whether the end of a session was told.
@@ -284,9 +289,22 @@ struct Came {
 
 impl Came {
     /// What came since a place, for who has seen what was before, or has not.
-    fn take(scene: Scene<'_>, since: u64, has_seen: bool) -> Came {
+    fn since(place: u64, has_seen: bool, scene: Scene<'_>) -> Came {
         let (sequence, cols) = (scene.sequence, scene.screen.size().cols());
-        let Some(transcript) = scene.transcript else {
+        Came::of(scene.transcript, (sequence, cols), (place, has_seen))
+    }
+
+    /// The same of a session that was closed.
+    fn last(place: u64, has_seen: bool, last: &Last) -> Came {
+        Came::of(last.transcript.as_ref(), (last.sequence, last.cols), (place, has_seen))
+    }
+
+    fn of(
+        transcript: Option<&Transcript>,
+        (sequence, cols): (u64, u16),
+        (since, has_seen): (u64, bool),
+    ) -> Came {
+        let Some(transcript) = transcript else {
             let text = String::new();
             return Came { sequence, place: since, text, from: 0, dropped: false, cols };
         };
@@ -306,10 +324,11 @@ async fn listen(connection: Arc<Connection>, id: SessionId) {
         return;
     }
     let Ok(mut changes) = door.engine.changes(id) else { return };
+    let _listener = door.listener(id);
     let session = name(id);
     let (mut stream, mut has_seen) = (Stream::new(Redaction::standard().clone()), false);
     loop {
-        let ended = changes.has_changed().is_err();
+        let mut ended = changes.has_changed().is_err();
         changes.borrow_and_update();
         connection.busy.answered(id).await;
         if ended {
@@ -318,7 +337,7 @@ async fn listen(connection: Arc<Connection>, id: SessionId) {
         let mut turn = connection.turn_to_tell().await;
         let place = || lock(&connection.notes.places).get(&id).copied().unwrap_or(0);
         let since = place();
-        let came = door.engine.scene(id, move |scene| Came::take(scene, since, has_seen));
+        let came = door.engine.scene(id, move |scene| Came::since(since, has_seen, scene));
         let came = came.await;
         if connection.busy.is_on(id) {
             // While there was no room a request may have come that caused some of it, and is to be answered first.
@@ -332,8 +351,15 @@ async fn listen(connection: Arc<Connection>, id: SessionId) {
         }
         let came = match came {
             Ok(came) => came,
-            // It was closed, and nothing of it can be looked at any more.
-            Err(_) => return closed(&connection, id, *changes.borrow(), stream.flush()),
+            // It was closed.
+            Err(_) => match door.sessions.last_of_closed(id) {
+                Some(last) => {
+                    ended = true;
+                    Came::last(since, has_seen, &last)
+                }
+                // Nothing of it can be looked at any more.
+                None => return closed(&connection, id, *changes.borrow(), stream.flush()),
+            },
         };
         lock(&connection.notes.places).insert(id, came.place);
         if connection.notes.tells(id, came.sequence, false) {
@@ -379,7 +405,8 @@ async fn listen(connection: Arc<Connection>, id: SessionId) {
 /// Tells the end of a session that was closed before it was looked at for the last time.
 fn closed(connection: &Connection, id: SessionId, sequence: u64, held: String) {
     let session = name(id);
-    output(connection, &session, sequence, held, false);
+    let is_behind = connection.notes.are_behind_of(id, sequence);
+    output(connection, &session, sequence, held, is_behind);
     exited(connection, id, &session, sequence);
     connection.notes.forget(id);
 }

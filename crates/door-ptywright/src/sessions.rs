@@ -1,10 +1,10 @@
 //! What this door knows of sessions beyond the engine: labels in transcripts, pixels, which are its own.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use greenroom_engine::redact::{Excerpt, Redaction};
-use greenroom_engine::{Caller, End, Info, State};
+use greenroom_engine::{Caller, End, Info, Scene, State, Transcript};
 use greenroom_model::SessionId;
 use tokio::sync::watch;
 
@@ -20,6 +20,9 @@ const LABEL: &str = "ptywright.label.";
 
 /// How many closed sessions are remembered: those that a client may not have been told of yet.
 const MAX_CLOSED: usize = 256;
+
+/// How much is kept of all of them for who listens and was not told: one of the longest transcripts, or some dozens.
+const LAST_BYTES: usize = 16 << 20;
 
 /// Notes of a session that it was made here, for the next daemon.
 pub(crate) fn made_here() -> (String, String) {
@@ -42,8 +45,56 @@ struct Inner {
     known: BTreeMap<SessionId, Known>,
     /// Those that were made here: they stay listed when they have ended, until they are closed.
     made: BTreeSet<SessionId>,
-    /// How those ended that were closed last, for who is still to be told.
-    closed: VecDeque<(SessionId, End)>,
+    /// Those that were closed last, for who is still to be told.
+    closed: VecDeque<Closed>,
+    /// How many listen to each.
+    listeners: BTreeMap<SessionId, usize>,
+}
+
+/// A session that was closed.
+#[derive(Debug)]
+struct Closed {
+    id: SessionId,
+    end: End,
+    last: Option<Arc<Last>>,
+}
+
+/// What was to be seen of a session when it was closed.
+#[derive(Debug)]
+pub(crate) struct Last {
+    pub(crate) transcript: Option<Transcript>,
+    pub(crate) sequence: u64,
+    pub(crate) cols: u16,
+}
+
+impl Last {
+    pub(crate) fn of(scene: Scene<'_>) -> Last {
+        let (sequence, cols) = (scene.sequence, scene.screen.size().cols());
+        Last { transcript: scene.transcript.cloned(), sequence, cols }
+    }
+
+    fn bytes(&self) -> usize {
+        self.transcript.as_ref().map_or(0, |it| it.text().len())
+    }
+}
+
+/// That a connection listens to a session; what is kept of it for the listeners goes with the last of them.
+pub(crate) struct Listener {
+    door: Arc<Door>,
+    id: SessionId,
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let mut inner = self.door.sessions.inner();
+        let Some(count) = inner.listeners.get_mut(&self.id) else { return };
+        *count -= 1;
+        if *count == 0 {
+            inner.listeners.remove(&self.id);
+            let closed = inner.closed.iter_mut().filter(|it| it.id == self.id);
+            closed.for_each(|it| it.last = None);
+        }
+    }
 }
 
 #[derive(Debug, Default, Clone)]
@@ -74,14 +125,33 @@ impl Sessions {
 
     /// How a session ended that was closed, if that is not long ago.
     pub(crate) fn end_of_closed(&self, id: SessionId) -> Option<End> {
-        self.inner().closed.iter().find(|it| it.0 == id).map(|it| it.1)
+        self.inner().closed.iter().find(|it| it.id == id).map(|it| it.end)
     }
 
-    fn close(&self, id: SessionId, state: Option<State>) {
+    /// What was to be seen of a session that was closed, for who listened to it then.
+    pub(crate) fn last_of_closed(&self, id: SessionId) -> Option<Arc<Last>> {
+        self.inner().closed.iter().find(|it| it.id == id)?.last.clone()
+    }
+
+    fn are_listened_to(&self, id: SessionId) -> bool {
+        self.inner().listeners.contains_key(&id)
+    }
+
+    fn close(&self, id: SessionId, state: Option<State>, last: Option<Last>) {
         let Some(State::Ended(end, _)) = state else { return };
         let mut inner = self.inner();
-        inner.closed.push_front((id, end));
+        let last = last.filter(|_| inner.listeners.contains_key(&id)).map(Arc::new);
+        inner.closed.push_front(Closed { id, end, last });
         inner.closed.truncate(MAX_CLOSED);
+        // The oldest are told that something is missing.
+        let mut room = LAST_BYTES;
+        for closed in &mut inner.closed {
+            let bytes = closed.last.as_ref().map_or(0, |last| last.bytes());
+            match room.checked_sub(bytes) {
+                Some(left) => room = left,
+                None => closed.last = None,
+            }
+        }
     }
 
     fn forget(&self, id: SessionId) {
@@ -122,6 +192,12 @@ fn too_many_labels() -> RpcError {
 }
 
 impl Door {
+    /// Somebody listens to a session, until what is returned is dropped.
+    pub(crate) fn listener(self: &Arc<Door>, id: SessionId) -> Listener {
+        *self.sessions.inner().listeners.entry(id).or_default() += 1;
+        Listener { door: Arc::clone(self), id }
+    }
+
     /// The session a client means. One that belongs to an adapter is the adapter's alone.
     pub(crate) fn session(&self, selector: &str) -> Result<SessionId, RpcError> {
         let unknown = || RpcError::unknown_session(selector);
@@ -179,8 +255,13 @@ impl Door {
             tracing::info!(session = %id, %error, "a session that is closed was not killed");
         }
         self.recordings.whole(&self.engine, id).await;
+        let last = match self.sessions.are_listened_to(id) {
+            true => self.engine.scene(id, Last::of).await.ok(),
+            false => None,
+        };
         let infos = self.engine.list();
-        self.sessions.close(id, infos.iter().find(|info| info.id == id).map(|info| info.state));
+        let state = infos.iter().find(|info| info.id == id).map(|info| info.state);
+        self.sessions.close(id, state, last);
         self.engine.forget(caller, id).await?;
         self.sessions.forget(id);
         Ok(())

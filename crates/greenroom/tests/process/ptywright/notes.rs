@@ -301,3 +301,61 @@ fn the_end_of_a_session_that_is_closed_is_told() {
         assert!(exited["params"]["signal"].is_i64(), "{exited}");
     }
 }
+
+/// Everything that a connection is told of a session up to its end: the output, whether some is missing before it, and
+/// the sequence at the end.
+#[track_caller]
+fn told_to_the_end(rpc: &mut Rpc, session: &str) -> (String, bool, u64) {
+    let (mut told, mut has_gap) = (String::new(), false);
+    loop {
+        let note = rpc.note("the end", |note| {
+            note["params"]["session"] == session && note["method"] != "session.changed"
+        });
+        if note["method"] == "session.exited" {
+            return (told, has_gap, note["params"]["sequence"].as_u64().unwrap());
+        }
+        if note["params"]["dropped"] == true {
+            (has_gap, told) = (true, String::new());
+        }
+        told.push_str(note["params"]["output"].as_str().unwrap());
+    }
+}
+
+#[test]
+fn what_was_printed_last_is_told_of_a_session_that_is_closed_at_once() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    listen(&mut rpc);
+    for round in 0..count(20, 500) {
+        let session = create(&mut rpc, "read go; printf 1; printf 2; printf last");
+        type_in(&mut rpc, &session, "go\n");
+        let named =
+            json!({"session": session, "matcher": {"type": "process_exited"}, "cells": false});
+        let waited = rpc.begin("session.wait", &named);
+        let closed = rpc.begin("session.close", &named);
+        let (told, has_gap, _) = told_to_the_end(&mut rpc, &session);
+        assert!(told.ends_with("last") && !has_gap, "round {round}: {told:?}");
+        // The close may have come before the wait.
+        let _waited = rpc.answer(&waited).unwrap();
+        rpc.answer(&closed).unwrap().unwrap();
+    }
+}
+
+#[test]
+fn a_client_that_reads_too_late_hears_that_something_is_missing_of_a_session_that_was_closed() {
+    let home = home();
+    let _daemon = home.start();
+    let (mut slow, mut rpc) = (home.ptywright(Framing::Lines), home.ptywright(Framing::Lines));
+    listen(&mut slow);
+    let line = "i=0; while [ $i -lt 60000 ]; do echo $i is a line of some length, which nobody reads; i=$((i + 1)); done; printf last";
+    let session = create(&mut rpc, line);
+    let waited = super::wait_for_end(&mut rpc, &session);
+    rpc.call("session.close", &json!({"session": session}));
+    let (told, has_gap, sequence) = told_to_the_end(&mut slow, &session);
+    assert!(
+        has_gap && told.ends_with("last"),
+        "{has_gap}, {:?}",
+        &told[told.len().saturating_sub(80)..]
+    );
+    assert_eq!(sequence, waited["sequence"].as_u64().unwrap());
+}
