@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use crate::Door;
 use crate::error::RpcError;
 use crate::sessions::check_label;
-use crate::typing::Typist;
+use crate::typing::{PATIENCE, Typist};
 
 /// How many characters of streamed text are typed at once at most.
 const MAX_CHUNK: usize = 1024;
@@ -200,7 +200,7 @@ impl Action {
             Action::MarkTranscript(Label { label }) => return door.mark(id, label).await,
             Action::StreamText(streamed) => return stream(door, typist, id, streamed).await,
         };
-        typist.follow(door, id, engine.type_in(caller, id, typed, false)).await?;
+        typist.follow(door, id, engine.type_patiently(caller, id, typed, PATIENCE)).await?;
         Ok(())
     }
 }
@@ -213,12 +213,19 @@ async fn type_all(
     bytes: Bytes,
 ) -> Result<(), RpcError> {
     let typed = Typed::Bytes(bytes.clone());
-    let at_once = door.engine.type_in(typist.caller, id, typed, false);
+    let at_once = door.engine.type_patiently(typist.caller, id, typed, PATIENCE);
     match typist.follow(door, id, at_once).await {
         Err(Error::Limit { .. }) => {
             let typist = Typist { last: false, ..typist };
-            let in_pieces = door.engine.type_all(typist.caller, id, bytes);
-            Ok(typist.follow(door, id, in_pieces).await?)
+            // On its own: half a text is worse than one whose typist is gone.
+            let (engine, caller) = (door.engine.clone(), typist.caller.clone());
+            let place = typist.typing.place();
+            let in_pieces = tokio::spawn(async move {
+                let _place = place;
+                engine.type_all(&caller, id, bytes, PATIENCE).await
+            });
+            let typed = async { in_pieces.await.unwrap_or(Err(Error::Stopping)) };
+            Ok(typist.follow(door, id, typed).await?)
         }
         typed => Ok(typed.map(drop)?),
     }
@@ -238,7 +245,7 @@ async fn stream(
         let (piece, after) = rest.split_at(end);
         let typed = Typed::Bytes(Bytes::copy_from_slice(piece.as_bytes()));
         let typist = Typist { last: typist.last && after.is_empty(), ..typist };
-        let typing = door.engine.type_in(typist.caller, id, typed, false);
+        let typing = door.engine.type_patiently(typist.caller, id, typed, PATIENCE);
         typist.follow(door, id, typing).await?;
         rest = after;
         if !rest.is_empty() {

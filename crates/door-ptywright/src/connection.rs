@@ -25,7 +25,7 @@ use crate::methods::{self, Order};
 use crate::notes::Notes;
 use crate::order::{Before, Busy, Queue, Unanswered};
 use crate::sessions::name;
-use crate::typing::Typing;
+use crate::typing::{Desk, Typing};
 use crate::{Door, notes};
 
 /// How many requests of one connection may be under way. Past that it is not read until one is done.
@@ -81,6 +81,7 @@ pub(crate) struct Connection {
     /// Whether answers have headers; decided by the first message.
     headers: Mutex<bool>,
     queue: Mutex<Queue>,
+    desk: Desk,
     /// Requests that are answered before notifications.
     pub(crate) busy: Busy,
     /// Held by who tells something.
@@ -115,6 +116,7 @@ where
         out: Outgoing::to(client.socket.clone()),
         headers: Mutex::new(client.framing == Framing::Headers),
         queue: Mutex::default(),
+        desk: Desk::default(),
         busy: Busy::default(),
         telling: tokio::sync::Mutex::default(),
         finished: watch::Sender::new(false),
@@ -248,7 +250,8 @@ fn take(
     requests: &mut JoinSet<()>,
     together: &mut Vec<Waiting>,
 ) {
-    if message.iter().all(u8::is_ascii_whitespace) {
+    // A blank line is none; a message whose header says that it is empty is one, and no JSON.
+    if connection.framing() == Framing::Lines && message.iter().all(u8::is_ascii_whitespace) {
         return;
     }
     let mut request = match Request::from_wire(message) {
@@ -260,6 +263,12 @@ fn take(
         request.params.cancelled = connection.door.cancels.cancel(&wait_id);
     }
     let order = methods::order(&request);
+    if order.types() {
+        match connection.desk.place(message.len()) {
+            Ok(place) => request.params.typing.take(place),
+            Err(error) => return connection.refuse(&request, error),
+        }
+    }
     let before = connection.line_up(&order, &request.params.typing);
     let (answered, waiting) = watch::channel(());
     let (mut script, mut unnamed) = (Vec::new(), None);

@@ -188,7 +188,7 @@ impl Tree {
 
     /// As the engine takes it. Predicates become what never holds, and are counted.
     fn to_engine(&self, depth: usize, lua: &mut usize) -> Result<Matcher, RpcError> {
-        if depth > MAX_DEPTH {
+        if depth >= MAX_DEPTH {
             return Err(RpcError::params("matchers are nested too deeply"));
         }
         let wrong = |error: PatternError| RpcError::params(format!("invalid regex: {error}"));

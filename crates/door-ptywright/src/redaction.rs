@@ -16,6 +16,7 @@ use crate::snapshot::{Shot, View};
 
 /// How a read wants secrets treated: `redact` and `redaction` of its parameters.
 #[derive(Debug, Default, Deserialize)]
+#[serde(expecting = "an object")]
 struct Wish {
     #[serde(default)]
     redact: Option<bool>,

@@ -31,6 +31,7 @@ const MAX_CELLS: usize = 64_000;
 
 /// What a client wants of a snapshot, beyond the contract.
 #[derive(Debug, Default, Clone, Deserialize)]
+#[serde(expecting = "an object")]
 pub(crate) struct Wanted {
     /// Without cells a snapshot is a hundredth of the size.
     #[serde(default)]

@@ -4,14 +4,16 @@
 //! next comes behind it all the same; anything else, above all what ends the program, does not wait for it. Nor
 //! does it wait for what is typed slowly on purpose, into which even an interrupt may come.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use greenroom_engine::{Caller, Error};
 use greenroom_model::SessionId;
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::Instant;
 
-use crate::Door;
+use crate::error::RpcError;
+use crate::{Door, MAX_MESSAGE};
 
 /// How long the terminal has to take what is typed before others go on, and notifications with them. Most take
 /// it at once, and then answers come in the order of their requests, and before what they caused.
@@ -28,29 +30,77 @@ pub(crate) struct Stage {
     lingers: bool,
 }
 
+/// How long what is typed waits for room behind what was typed before: a program may be busy for that long and read
+/// again.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How many bytes of requests that type a connection may have under way: four of the longest.
+const UNDER_WAY: usize = 4 * MAX_MESSAGE;
+
+/// The room that a connection has for requests that type.
+#[derive(Debug)]
+pub(crate) struct Desk(Arc<Semaphore>);
+
+/// The place that a request takes of it.
+type Place = Arc<OwnedSemaphorePermit>;
+
+impl Default for Desk {
+    fn default() -> Desk {
+        Desk(Arc::new(Semaphore::new(UNDER_WAY)))
+    }
+}
+
+impl Desk {
+    /// A place for a request of so many bytes, if there is one.
+    pub(crate) fn place(&self, bytes: usize) -> Result<Place, RpcError> {
+        let place = u32::try_from(bytes).ok();
+        let place = place.and_then(|it| Arc::clone(&self.0).try_acquire_many_owned(it).ok());
+        let full = || {
+            RpcError::internal(format!(
+                "what is to be typed waits already: at most {UNDER_WAY} bytes"
+            ))
+        };
+        place.map(Arc::new).ok_or_else(full)
+    }
+}
+
 /// How far a request has come, as it says itself; dropped when it is answered.
 #[derive(Debug, Default)]
-pub(crate) struct Typing(watch::Sender<Stage>);
+pub(crate) struct Typing {
+    stage: watch::Sender<Stage>,
+    place: Option<Place>,
+}
 
 impl Typing {
+    /// Takes a place, to be kept until all is typed.
+    pub(crate) fn take(&mut self, place: Place) {
+        self.place = Some(place);
+    }
+
+    /// The place it takes, for who goes on typing when the request is gone.
+    pub(crate) fn place(&self) -> Option<Place> {
+        self.place.clone()
+    }
+
     pub(crate) fn watch(&self) -> watch::Receiver<Stage> {
-        self.0.subscribe()
+        self.stage.subscribe()
     }
 
     /// The next may go on.
     pub(crate) fn let_go(&self) {
-        self.0.send_modify(|stage| stage.lets_go = true);
+        self.stage.send_modify(|stage| stage.lets_go = true);
     }
 
     /// Says whether what it wants to type waits for the terminal.
     pub(crate) fn set_stuck(&self, stuck: bool) {
-        self.0.send_if_modified(|stage| std::mem::replace(&mut stage.stuck, stuck) != stuck);
+        self.stage.send_if_modified(|stage| std::mem::replace(&mut stage.stuck, stuck) != stuck);
     }
 
     /// What it types takes its time: since when is asked for, so that a short text is answered first.
     pub(crate) fn linger(&self, since: Instant) {
         let lingers = since.elapsed() >= TAKES_WITHIN;
-        self.0.send_if_modified(|stage| lingers && !std::mem::replace(&mut stage.lingers, true));
+        self.stage
+            .send_if_modified(|stage| lingers && !std::mem::replace(&mut stage.lingers, true));
     }
 
     /// Ends when what is typed takes longer than notifications wait for an answer.
@@ -88,7 +138,7 @@ impl Typing {
                 || (interrupts && stage.lingers && !stage.stuck);
             let (stuck, lingers) = (stage.stuck && !over, stage.lingers && !over);
             overtaken |= stuck || lingers;
-            self.0.send_if_modified(|own| {
+            self.stage.send_if_modified(|own| {
                 let before = std::mem::replace(own, Stage { stuck, lingers, ..*own });
                 before != *own
             });

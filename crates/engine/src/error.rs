@@ -56,8 +56,10 @@ pub enum Error {
     /// The caller may not do that.
     #[error("not allowed: this connection may not {0}")]
     Denied(&'static str),
-    /// The program does not read what is typed, and the queue is full.
-    #[error("the program in session `{0}` does not read its input")]
+    /// The program has not read what was typed before, and the queue is full.
+    #[error(
+        "the program in session `{0}` has not read what was typed before, and no more can wait"
+    )]
     InputFull(SessionId),
     /// The terminal takes nothing any more.
     #[error("what was typed did not reach the program: {}", reason(.0))]

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use greenroom_model::{Offset, SessionId, Size};
 use greenroom_screen::Screen;
 use tokio::sync::mpsc::error::SendError;
-use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use crate::Texts;
@@ -63,24 +63,43 @@ impl Engine {
         self.ask(id, |reply| Msg::Type { typed, enter, room, reply }).await
     }
 
-    /// Types bytes, also more than the queue takes: then piece by piece, each when the terminal has taken
-    /// the one before. How much that may be is the caller's to bound.
+    /// The same for who waits for room if there is none, for so long.
     ///
     /// # Errors
-    /// The program does not read and the queue is full.
+    /// There was no room in that time, or what is typed is longer than the queue.
+    pub async fn type_patiently(
+        &self,
+        caller: &Caller,
+        id: SessionId,
+        typed: Typed,
+        patience: Duration,
+    ) -> Result<Offset, Error> {
+        caller.may_write()?;
+        let room = self.room_within(id, typed_len(&typed) + 1, patience).await?;
+        self.audit(caller, "type", Some(id));
+        self.ask(id, |reply| Msg::Type { typed, enter: false, room, reply }).await
+    }
+
+    /// Types bytes, also more than the queue takes: then piece by piece, each when the terminal has taken
+    /// the one before, and there is room for it. How much that may be is the caller's to bound.
+    ///
+    /// # Errors
+    /// There was no room in that time.
     pub async fn type_all(
         &self,
         caller: &Caller,
         id: SessionId,
         bytes: Bytes,
+        patience: Duration,
     ) -> Result<(), Error> {
         let most = self.living(id)?.room_bytes.saturating_sub(1).max(1);
         let mut rest = bytes;
         let piece = rest.split_to(rest.len().min(most));
-        self.type_in(caller, id, Typed::Bytes(piece), false).await?;
+        self.type_patiently(caller, id, Typed::Bytes(piece), patience).await?;
         while !rest.is_empty() {
             let piece = rest.split_to(rest.len().min(most));
-            let (room, typed) = (self.room(id, piece.len() + 1)?, Typed::Bytes(piece));
+            let room = self.room_within(id, piece.len() + 1, patience).await?;
+            let typed = Typed::Bytes(piece);
             self.ask(id, |reply| Msg::Type { typed, enter: false, room, reply }).await?;
         }
         Ok(())
@@ -88,11 +107,30 @@ impl Engine {
 
     /// Takes room for something to be typed, if there is any now.
     fn room(&self, id: SessionId, bytes: usize) -> Result<OwnedSemaphorePermit, Error> {
+        let (room, permits) = self.permits(id, bytes)?;
+        room.try_acquire_many_owned(permits).map_err(|_| Error::InputFull(id))
+    }
+
+    /// The same when there is any, for so long.
+    async fn room_within(
+        &self,
+        id: SessionId,
+        bytes: usize,
+        patience: Duration,
+    ) -> Result<OwnedSemaphorePermit, Error> {
+        let (room, permits) = self.permits(id, bytes)?;
+        let room = tokio::time::timeout(patience, room.acquire_many_owned(permits)).await;
+        // The room is closed when the session has ended.
+        room.map_err(|_| Error::InputFull(id))?.map_err(|_| Error::Ended(id))
+    }
+
+    /// The room there is for what is typed, and how much of it so many bytes take.
+    fn permits(&self, id: SessionId, bytes: usize) -> Result<(Arc<Semaphore>, u32), Error> {
         let handle = self.living(id)?;
         let most = handle.room_bytes;
         let permits = u32::try_from(bytes).ok().filter(|_| bytes <= most);
         let permits = permits.ok_or(Error::Limit { what: "bytes typed at once", most })?;
-        handle.room.try_acquire_many_owned(permits).map_err(|_| Error::InputFull(id))
+        Ok((handle.room, permits))
     }
 
     /// Types for an attached client, and waits until there is room.

@@ -63,6 +63,7 @@ pub(super) async fn live(it: &Arc<Connection>, _: &Params) -> Result<Answer, Rpc
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Start {
     plugin: String,
     #[serde(default)]
@@ -152,6 +153,7 @@ async fn begin(it: &Connection, params: &Params, method: &str) -> Result<Answer,
 
 /// A request that names an adapter and nothing else.
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Named {
     adapter: String,
 }
@@ -187,6 +189,7 @@ pub(super) async fn state(it: &Arc<Connection>, params: &Params) -> Result<Answe
 
 /// An intent and what it needs.
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Intent {
     intent: String,
     #[serde(default)]
@@ -236,6 +239,7 @@ fn members(params: &Value) -> Result<Map<String, Value>, RpcError> {
 
 /// What is waited for, and how long.
 #[derive(Deserialize, Default)]
+#[serde(expecting = "an object")]
 struct Waiting {
     #[serde(default)]
     intent: Option<String>,
@@ -359,6 +363,7 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Turn {
     send: Intent,
     #[serde(default)]

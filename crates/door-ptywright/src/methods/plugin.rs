@@ -23,6 +23,7 @@ pub(super) async fn capabilities(it: &Arc<Connection>, _: &Params) -> Result<Ans
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Validate {
     manifest: Manifest,
 }
@@ -36,6 +37,7 @@ pub(super) async fn validate_manifest(
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Named {
     plugin: String,
 }
@@ -55,6 +57,7 @@ pub(super) async fn describe(it: &Arc<Connection>, params: &Params) -> Result<An
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Load {
     manifest_path: PathBuf,
 }

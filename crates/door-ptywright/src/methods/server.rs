@@ -24,6 +24,7 @@ pub(super) async fn capabilities(it: &Arc<Connection>, _: &Params) -> Result<Ans
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct SetNotifications {
     enabled: bool,
     #[serde(default)]

@@ -35,6 +35,7 @@ const TIMEOUT_MS: u64 = 30_000;
 
 /// What a session is made of.
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 pub(super) struct Create {
     program: String,
     #[serde(default)]
@@ -132,6 +133,7 @@ pub(super) async fn list(it: &Arc<Connection>, _: &Params) -> Result<Answer, Rpc
 
 /// A request that names a session and nothing else.
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Named {
     session: String,
 }
@@ -158,6 +160,7 @@ fn ended(it: &Connection, id: SessionId, done: &str) -> Answer {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Resize {
     session: String,
     rows: u16,
@@ -177,6 +180,7 @@ pub(super) async fn resize(it: &Arc<Connection>, params: &Params) -> Result<Answ
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Input {
     session: String,
     action: Action,
@@ -209,6 +213,7 @@ pub(super) async fn transcript(it: &Arc<Connection>, params: &Params) -> Result<
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Wait {
     session: String,
     matcher: Value,

@@ -12,6 +12,7 @@ use crate::envelope::{Params, Request};
 use crate::error::RpcError;
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Cancel {
     wait_id: String,
 }

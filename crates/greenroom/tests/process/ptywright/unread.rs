@@ -1,6 +1,6 @@
 //! What is typed at a program that does not read: it waits, and nothing else does.
 
-use greenroom_testkit::Rpc;
+use greenroom_testkit::{Framing, Rpc};
 use serde_json::{Value, json};
 
 use super::{create, home, private, shell, typed, wait_for};
@@ -72,6 +72,70 @@ fn what_is_typed_behind_much_stays_behind_it() {
         rpc.answer(id).unwrap().unwrap();
     }
     wait_for(&mut rpc, &session, "up123");
+}
+
+#[test]
+fn texts_that_together_are_more_than_may_wait_are_typed_one_after_the_other() {
+    const EACH: usize = 1_000_000;
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    let count = format!(
+        "stty raw -echo; printf up; head -c {} | tail -c {} | sort -u; read x",
+        2 * EACH + 6,
+        EACH + 3
+    );
+    let session = create(&mut rpc, &count);
+    wait_for(&mut rpc, &session, "up");
+    let ids = ["x", "y"].map(|letter| {
+        let text = format!("{}\n{letter}\n", letter.repeat(EACH));
+        rpc.begin("session.input", &typed(&session, &text))
+    });
+    for id in &ids {
+        rpc.answer(id).unwrap().unwrap();
+    }
+    // Nothing but the second text is behind the first.
+    let transcript = wait_for(&mut rpc, &session, "y\n")["transcript_tail"].clone();
+    assert!(!transcript.as_str().unwrap().contains('x'), "{transcript}");
+}
+
+#[test]
+fn a_text_that_was_begun_is_typed_whole_though_who_sent_it_is_gone() {
+    let home = home();
+    let _daemon = home.start();
+    let mut rpc = home.ptywright(Framing::Lines);
+    let go = home.path().join("go");
+    let until = format!("while ! [ -e {} ]; do sleep 0.01; done", go.display());
+    let count = format!("stty raw -echo; printf up; {until}; head -c {MORE} | wc -c; read x");
+    let session = create(&mut rpc, &count);
+    wait_for(&mut rpc, &session, "up");
+    let mut gone = home.ptywright(Framing::Lines);
+    let id = gone.begin("session.input", &typed(&session, &"x".repeat(MORE)));
+    // It was begun when what is asked behind it is answered.
+    gone.call("session.snapshot", &json!({"session": session, "cells": false}));
+    assert!(!id.is_null());
+    drop(gone);
+    rpc.call("session.list", &json!({}));
+    std::fs::write(&go, "").unwrap();
+    wait_for(&mut rpc, &session, &MORE.to_string());
+}
+
+#[test]
+fn no_more_waits_to_be_typed_than_there_is_room_for() {
+    let home = home();
+    let (_server, mut rpc) = private(&home);
+    let session = deaf(&mut rpc);
+    let text = "x".repeat(15 << 20);
+    let ids: Vec<Value> =
+        (0..6).map(|_| rpc.begin("session.input", &typed(&session, &text))).collect();
+    // The others wait, and nobody waits for them.
+    for id in &ids[4..] {
+        let error = refused(&mut rpc, id);
+        assert_eq!(error["code"], -32603, "{error}");
+    }
+    rpc.call("session.kill", &json!({"session": session}));
+    for id in &ids[..4] {
+        assert_eq!(refused(&mut rpc, id)["code"], -32002);
+    }
 }
 
 #[test]
