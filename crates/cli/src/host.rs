@@ -100,7 +100,7 @@ pub trait Host {
     /// The environment names none.
     fn ptywright_home(&self) -> Result<PathBuf> {
         let named = self.variable("PTYWRIGHT_HOME").filter(|it| !it.is_empty()).map(PathBuf::from);
-        let home = || Some(PathBuf::from(self.variable("HOME")?).join(".ptywright"));
+        let home = || Some(self.user_home()?.join(".ptywright"));
         named.or_else(home).context("neither `PTYWRIGHT_HOME` nor `HOME` is set")
     }
 
@@ -110,10 +110,15 @@ pub trait Host {
     /// The environment names none, or one below a folder that is gone.
     fn carryon_base(&self) -> Result<PathBuf> {
         let named = self.variable("CARRYON_BASE_DIR").filter(|it| !it.is_empty());
-        let home = || Some(PathBuf::from(self.variable("HOME")?).join(".carryon"));
+        let home = || Some(self.user_home()?.join(".carryon"));
         let base = named.map(PathBuf::from).or_else(home);
         let base = base.context("neither `CARRYON_BASE_DIR` nor `HOME` is set")?;
         std::path::absolute(&base).with_context(|| format!("finding `{}`", base.display()))
+    }
+
+    /// The user's own folder.
+    fn user_home(&self) -> Option<PathBuf> {
+        self.variable("HOME").filter(|it| !it.is_empty()).map(PathBuf::from)
     }
 
     /// A variable of the environment.

@@ -15,4 +15,4 @@ pub use accept::{Peer, Shutdown, serve};
 pub use folder::{FolderError, inner_folder, own_folder};
 pub use halves::{Reader, Writer, halves};
 pub use outgoing::{Outgoing, give_way};
-pub use socket::{BindError, bind};
+pub use socket::{BindError, bind, takes_path};

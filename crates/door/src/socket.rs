@@ -11,6 +11,12 @@ use tokio::net::UnixListener;
 /// The longest path the system takes for a socket, with the byte that ends it.
 const MAX_PATH: usize = 108;
 
+/// Whether a socket can have this path.
+#[must_use]
+pub fn takes_path(path: &Path) -> bool {
+    path.as_os_str().len() < MAX_PATH
+}
+
 /// Why a socket cannot be listened on.
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
@@ -40,7 +46,7 @@ pub enum BindError {
 /// The path is too long, or taken by something that is not ours.
 pub fn bind(path: &Path) -> Result<UnixListener, BindError> {
     let io = |error| BindError::Io { path: path.to_owned(), error };
-    if path.as_os_str().len() >= MAX_PATH {
+    if !takes_path(path) {
         return Err(BindError::TooLong(path.to_owned()));
     }
     match fs::symlink_metadata(path) {

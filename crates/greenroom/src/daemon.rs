@@ -51,6 +51,10 @@ const TASKS_PER_LOOK: u32 = 5;
 /// How long connections have to take their last bytes.
 const FAREWELL: Duration = Duration::from_millis(200);
 
+/// How long work beside the daemon's thread has to come to its end: a file is written in that time, and what a client's
+/// expressions take nobody waits for any more.
+const LAST_WORK: Duration = Duration::from_secs(5);
+
 /// Runs the daemon until it is told to stop. `ready` is called once it can be reached.
 ///
 /// Nothing here changes the umask: holders hand it on to the programs in sessions, and those want
@@ -79,7 +83,9 @@ pub(crate) fn run(paths: Paths, compat: &[Compat], ready: impl FnOnce()) -> Resu
         .event_interval(TASKS_PER_LOOK)
         .build()
         .context("starting the runtime")?;
-    runtime.block_on(serve(paths, config, logs, open_files, ready))
+    let served = runtime.block_on(serve(paths, config, logs, open_files, ready));
+    runtime.shutdown_timeout(LAST_WORK);
+    served
 }
 
 fn log(paths: &Paths, config: &Config) -> Result<Logs> {

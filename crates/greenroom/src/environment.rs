@@ -40,10 +40,16 @@ pub(crate) fn shell() -> Option<String> {
     env::var("SHELL").ok()
 }
 
+/// The user's own folder, as the environment or else the system's list of users has it: programs are often started
+/// with hardly any environment.
+pub(crate) fn user_home() -> Option<PathBuf> {
+    let named = env::var_os("HOME").filter(|it| !it.is_empty()).map(PathBuf::from);
+    named.or_else(env::home_dir).filter(|it| !it.as_os_str().is_empty())
+}
+
 /// Where sessions start that name no folder.
 pub(crate) fn home() -> PathBuf {
-    let home = env::var_os("HOME").map(PathBuf::from);
-    home.filter(|home| home.is_dir()).unwrap_or_else(|| "/".into())
+    user_home().filter(|home| home.is_dir()).unwrap_or_else(|| "/".into())
 }
 
 /// The folder where ptywright's own clients look.
@@ -55,7 +61,7 @@ pub(crate) fn ptywright_home() -> anyhow::Result<PathBuf> {
 pub(crate) fn carryon_base() -> anyhow::Result<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|it| !it.is_empty());
     let base = set("CARRYON_BASE_DIR").map(PathBuf::from);
-    let base = base.or_else(|| Some(PathBuf::from(set("HOME")?).join(".carryon")));
+    let base = base.or_else(|| Some(user_home()?.join(".carryon")));
     let base = base.filter(|base| base.is_absolute());
     base.ok_or_else(|| anyhow::anyhow!("neither CARRYON_BASE_DIR nor HOME is an absolute path"))
 }

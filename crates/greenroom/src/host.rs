@@ -10,7 +10,7 @@ use greenroom_engine::redact::Redaction;
 
 use crate::config::Config;
 use crate::paths::Paths;
-use crate::{daemon, doctor, serve, start};
+use crate::{daemon, doctor, environment, serve, start};
 
 /// The version, everywhere the same.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -25,6 +25,10 @@ impl Host for Program {
 
     fn environment(&self) -> Vec<(OsString, OsString)> {
         env::vars_os().collect()
+    }
+
+    fn user_home(&self) -> Option<PathBuf> {
+        environment::user_home()
     }
 
     fn umask(&self) -> Option<u32> {

@@ -27,7 +27,11 @@ impl Paths {
     pub(crate) fn from_environment() -> Result<Paths> {
         let variable = |name: &str| {
             let set = env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
-            set.or_else(|| environment::house_of_base().filter(|_| name == HOME))
+            match name {
+                HOME => set.or_else(environment::house_of_base),
+                "HOME" => set.or_else(environment::user_home),
+                _ => set,
+            }
         };
         Paths::new(variable, rustix::process::getuid().as_raw())
     }

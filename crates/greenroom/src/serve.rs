@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use greenroom_cli::{Framing, Serve, Transport};
-use greenroom_door::{Peer, Shutdown, bind, halves, own_folder};
+use greenroom_door::{Peer, Shutdown, bind, halves, own_folder, takes_path};
 use greenroom_door_ptywright::{self as ptywright, Client, Door};
 use greenroom_engine::redact::Redaction;
 use greenroom_engine::{
@@ -288,9 +288,10 @@ impl Folder {
     fn make() -> Result<Folder> {
         let us = rustix::process::getuid().as_raw();
         let begin = format!("{FOLDER}-{us}-");
-        let place = std::env::temp_dir();
+        let name = format!("{begin}{}", std::process::id());
+        let place = place(&name);
         sweep(&place, &begin);
-        let path = place.join(format!("{begin}{}", std::process::id()));
+        let path = place.join(name);
         own_folder(&path)?;
         Ok(Folder(path))
     }
@@ -301,6 +302,16 @@ impl Drop for Folder {
         // Holders remove their own sockets; one that is still at it needs the folder no more.
         let _gone = fs::remove_dir_all(&self.0);
     }
+}
+
+/// Where a folder of holders' sockets can be: the folder for what is temporary may have a path that leaves no room for
+/// theirs, as those of test runners and builders do.
+fn place(name: &str) -> PathBuf {
+    let has_room =
+        |place: &PathBuf| takes_path(&place.join(name).join(format!("{}.sock", u64::MAX)));
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let places = [Some(std::env::temp_dir()), runtime.filter(|it| it.is_absolute())];
+    places.into_iter().flatten().find(has_room).unwrap_or_else(|| "/tmp".into())
 }
 
 /// Removes the folders of private servers that were killed.

@@ -115,6 +115,25 @@ fn the_examples_of_the_document_are_answered_in_both_framings() {
     assert_eq!(codes, [json!(-32700), json!(-32600)]);
 }
 
+/// As agents, services and test runners start programs.
+#[test]
+fn a_server_needs_no_home_and_no_short_folder_for_what_is_temporary() {
+    let home = home();
+    let far = home.path().join("far".repeat(40));
+    fs::create_dir(&far).unwrap();
+    let mut server = command(&home, &["serve", "--stdio"]);
+    server.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    server.env("PTYWRIGHT_HOME", home.path()).env("XDG_CONFIG_HOME", home.path());
+    server.env("TMPDIR", &far);
+    let input = br#"{"jsonrpc":"2.0","id":1,"method":"session.create","params":{"program":"/bin/sh","args":["-c","printf up"]}}
+{"jsonrpc":"2.0","id":2,"method":"session.wait","params":{"session":"s1","matcher":{"type":"contains_text","value":"up"},"cells":false}}
+"#;
+    let output = fed(server, input);
+    let said = text(&output.stdout);
+    assert!(said.contains(r#""matched":true"#), "{said}{}", text(&output.stderr));
+    assert!(output.status.success());
+}
+
 #[test]
 fn an_answer_comes_while_the_client_waits_for_it() {
     let home = home();
