@@ -2,7 +2,8 @@
 //!
 //! The text may be a raw transcript: it is split into `lanes` first, so that a colour or a wrapped
 //! line in the middle of a value does not hide it. `scan` then looks for the beginnings of secrets
-//! in one pass and asks the rule behind each (`keyed`, `known`, `url`, `cookie`, `command`, `block`) what it sees.
+//! in one pass and asks the rule behind each (`keyed`, `basic`, `known`, `url`, `signed`, `cookie`, `command`, `block`) what it
+//! sees.
 //! A rule answers "not yet clear" as an ordinary value, which is what [`Stream`] is built on.
 //!
 //! Not here: clocks, sessions, wire formats, and what to redact (a door decides).
@@ -12,6 +13,7 @@
 //! for a stream. Nothing takes more than linear time.
 
 mod above;
+mod basic;
 mod block;
 mod code;
 mod command;
@@ -23,10 +25,12 @@ mod lanes;
 mod place;
 mod policy;
 mod scan;
+mod signed;
 mod stream;
 mod tail;
 #[cfg(test)]
 mod tests;
+mod typed;
 mod url;
 
 use std::borrow::Cow;

@@ -9,6 +9,9 @@ const TYPES: &[&str] = &[
     "number", "object", "str", "string", "text", "unknown", "usize", "varchar", "void",
 ];
 
+/// What Python has instead of a type. In small letters it is a word like others.
+const FINAL: &str = "Final";
+
 /// Words that follow `token:` or `secret =` in messages and in code.
 const WORDS: &[&str] = &[
     "a",
@@ -206,6 +209,7 @@ pub(super) fn is_word(value: &str, name: &str) -> bool {
         || is_sign
         || word.eq_ignore_ascii_case(name)
         || is_one_of(TYPES, word)
+        || word == FINAL
         || is_one_of(WORDS, word)
         || is_number_type(word)
         || is_type(word)

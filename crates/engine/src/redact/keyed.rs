@@ -7,9 +7,11 @@
 
 use std::ops::Range;
 
+use super::basic;
 use super::code;
 use super::scan::{Site, Verdict};
 use super::tail::{Class, Quote, Tail};
+use super::typed::{self, Typed};
 
 /// What a secret is called, at the end of a name and in any case.
 pub(super) const NAMES: &[&str] = &[
@@ -20,6 +22,7 @@ pub(super) const NAMES: &[&str] = &[
     "passphrase",
     "_pass",
     PWD,
+    AUTH,
     "credential",
     AUTHORIZATION,
     "api_key",
@@ -31,6 +34,7 @@ pub(super) const NAMES: &[&str] = &[
     "secret_key",
     "secret-key",
     "secretkey",
+    "secret_key_base",
     "private_key",
     "private-key",
     "privatekey",
@@ -51,6 +55,18 @@ const AUTHORIZATION: &str = "authorization";
 
 /// In connection strings; for shells it is a folder, and a program of that name has messages.
 const PWD: &str = "pwd";
+
+/// The shortest name of a password that ends so. Shorter ones are of switches.
+const PWD_VARIABLE: &str = "db_pwd";
+
+/// What npm calls a user and a password; only few others have a secret behind it.
+const AUTH: &str = "_auth";
+
+/// They do.
+const AUTHS: &[&str] = &["redis_auth", "rediscli_auth"];
+
+/// Names that are not declared with a type: what is in quotes behind a word is a parameter of theirs, or a folder.
+const UNTYPED: &[&str] = &[AUTHORIZATION, AUTH, PWD];
 
 /// What stands before the secret in an `Authorization` header.
 const SCHEMES: &[&str] = &["basic", "bearer", "token", "negotiate", "apikey", "digest"];
@@ -75,7 +91,7 @@ pub(super) struct Place {
     pub(super) at: usize,
     /// Whether nothing but `=` is between name and value.
     is_tight: bool,
-    is_name_quoted: bool,
+    pub(super) is_name_quoted: bool,
     /// Whether a line ends between name and value.
     pub(super) is_far: bool,
 }
@@ -90,29 +106,66 @@ pub(super) fn judge(site: &Site<'_>, anchor: Range<usize>) -> Verdict {
     if let Some((quote, start)) = sql_value(site.text, anchor.clone()) {
         return judge_quoted(site, PASSWORD, start, quote);
     }
-    let place = match find_value(site.text.as_bytes(), anchor.end) {
-        Ok(place) => place,
-        Err(verdict) => return verdict,
-    };
-    if place.is_far {
-        return judge_far(site, place.at);
-    }
+    let bytes = site.text.as_bytes();
     let anchor_end = anchor.end;
     let name = &site.text[anchor];
-    if name.eq_ignore_ascii_case(PWD) && !is_connection(site, anchor_end, &place) {
+    let place = match find_value(bytes, anchor_end) {
+        Ok(place) => place,
+        Err(Verdict::No) => {
+            return judge_typed(site, name, typed::behind_name(bytes, anchor_end));
+        }
+        Err(verdict) => return verdict,
+    };
+    let whole = whole_name(site.text, anchor_end);
+    match name.to_ascii_lowercase().as_str() {
+        AUTH if place.is_far => return Verdict::No,
+        AUTH if site.is_word_start(anchor_end - AUTH.len()) => return basic::judge(site, place.at),
+        AUTH if !AUTHS.iter().any(|it| it.eq_ignore_ascii_case(whole)) => return Verdict::No,
+        PWD if !place.is_far && !is_called_pwd(site, anchor_end, &place) => return Verdict::No,
+        _ if place.is_far => return judge_far(site, place.at),
+        _ => {}
+    }
+    if let Some((quote, start)) = opening(bytes, place.at) {
+        return judge_opened(site, name, &place, start, quote);
+    }
+    let sign = site.text[..place.at].trim_end_matches([' ', '\t']);
+    match judge_plain(site, name, whole, &place) {
+        Verdict::No if !place.is_name_quoted && sign.ends_with(':') => {
+            judge_typed(site, name, typed::behind_colon(bytes, place.at))
+        }
+        verdict => verdict,
+    }
+}
+
+/// A text behind the type of a name.
+fn judge_typed(site: &Site<'_>, name: &str, typed: Typed) -> Verdict {
+    match typed {
+        Typed::No => Verdict::No,
+        Typed::Begun => Verdict::Waiting,
+        Typed::Text(..) if UNTYPED.iter().any(|it| it.eq_ignore_ascii_case(name)) => Verdict::No,
+        Typed::Text(quote, start) => judge_tripled(site, name, start, quote),
+    }
+}
+
+/// What follows a quote, which may be one that closes a text.
+fn judge_opened(site: &Site<'_>, name: &str, place: &Place, start: usize, quote: Quote) -> Verdict {
+    let next = site.text.as_bytes().get(start);
+    let ends = |it: &u8| b");],}".contains(it) || (!place.is_tight && *it == b' ');
+    // It closes a text that ends in a name, as in `print("Password: ")`.
+    if !place.is_name_quoted && next.is_some_and(ends) {
         return Verdict::No;
     }
-    match opening(site.text.as_bytes(), place.at) {
-        Some((quote, start)) => {
-            let next = site.text.as_bytes().get(start);
-            let ends = |it: &u8| b");],}".contains(it) || (!place.is_tight && *it == b' ');
-            // It closes a text that ends in a name, as in `print("Password: ")`.
-            if !place.is_name_quoted && next.is_some_and(ends) {
-                return Verdict::No;
-            }
-            judge_quoted(site, name, skip_scheme(site, name, start), quote)
+    judge_tripled(site, name, skip_scheme(site, name, start), quote)
+}
+
+/// A text that may be in three quotes, which end where one does: few have another inside.
+fn judge_tripled(site: &Site<'_>, name: &str, start: usize, quote: Quote) -> Verdict {
+    match site.text.as_bytes()[start..] {
+        [mark] if mark == quote.mark => Verdict::Waiting,
+        [mark, next, ..] if mark == quote.mark && next == mark => {
+            judge_quoted(site, name, start + 2, quote)
         }
-        None => judge_plain(site, name, whole_name(site.text, anchor_end), &place),
+        _ => judge_quoted(site, name, start, quote),
     }
 }
 
@@ -266,7 +319,12 @@ pub(super) fn judge_quoted(site: &Site<'_>, name: &str, start: usize, quote: Quo
     let range = start..start + length;
     let value = &site.text[range.clone()];
     let is_harmless = || {
-        code::is_placeholder(value) || code::is_named_alike(value, name) || code::is_color(value)
+        code::is_placeholder(value)
+            || code::is_named_alike(value, name)
+            || code::is_color(value)
+            // The text is on the lines below; if it is a key, `block` finds it.
+            || value == "\\"
+            || (value.starts_with("-----BEGIN ") && value.ends_with("-----"))
     };
     match tail {
         Some(_) if length == 0 => Verdict::Waiting,
@@ -311,12 +369,16 @@ fn judge_plain(site: &Site<'_>, name: &str, whole: &str, place: &Place) -> Verdi
     }
 }
 
-/// Whether `pwd` is a password here: in `Uid=sa;Pwd=abc`, and in what is written like it.
-fn is_connection(site: &Site<'_>, name_end: usize, place: &Place) -> bool {
+/// Whether `pwd` is a password here: in `Uid=sa;Pwd=abc` and in what is written like it, and in `MYSQL_PWD=abc`.
+fn is_called_pwd(site: &Site<'_>, name_end: usize, place: &Place) -> bool {
     let is_folder = |byte: &u8| b"/~.$`".contains(byte);
-    site.is_word_start(name_end - PWD.len())
+    let whole = whole_name(site.text, name_end);
+    let is_connection =
+        whole.len() == PWD.len() && site.text[..name_end - PWD.len()].ends_with(';');
+    let is_variable =
+        whole.len() >= PWD_VARIABLE.len() && whole[..whole.len() - PWD.len()].ends_with('_');
+    (is_connection || is_variable)
         && place.is_tight
-        && site.text[..name_end - PWD.len()].ends_with(';')
         && !site.text.as_bytes().get(place.at).is_some_and(is_folder)
 }
 

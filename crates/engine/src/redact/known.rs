@@ -48,6 +48,7 @@ pub(super) const KINDS: &[Kind] = &[
     kind("dckr_pat_", Class::Dashed, 16),
     kind("pypi-AgE", Class::Dashed, 30),
     kind("SG.", Class::Dotted, 30),
+    kind("AGE-SECRET-KEY-1", Class::Capital, 30),
 ];
 
 /// How a JSON web token begins: `{"` in base64.
@@ -96,7 +97,7 @@ pub(super) fn judge(site: &Site<'_>, anchor: Range<usize>) -> Verdict {
 }
 
 /// How long the longest prefix is.
-const PREFIX_MAX: usize = "github_pat_".len();
+const PREFIX_MAX: usize = "AGE-SECRET-KEY-1".len();
 
 /// Where a token begins whose first letters are the last of the text.
 pub(super) fn partial(site: &Site<'_>) -> Option<usize> {

@@ -13,7 +13,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Match, MatchKind, Span, 
 use super::policy::Redaction;
 use super::stream::HOLD_MAX;
 use super::tail::{CLASSES, Class, Tail};
-use super::{block, command, cookie, keyed, known, url};
+use super::{basic, block, command, cookie, keyed, known, signed, url};
 
 /// A lane and where it stands.
 pub(super) struct Site<'t> {
@@ -188,7 +188,7 @@ impl Scan {
                 self.open.push(Open { range, tail, is_secret, is_sure: false });
             }
         }
-        self.keep = self.keep.min(anchor);
+        self.keep = self.keep.min(anchor.saturating_sub(keyed::DECIDE_MAX));
     }
 
     /// What the caller asked for.
@@ -274,7 +274,11 @@ static RULES: LazyLock<Vec<(String, Rule)>> = LazyLock::new(|| {
     rules.push(("bearer", known::bearer));
     rules.push((known::JWT, known::jwt));
     rules.push((cookie::NAME, cookie::judge));
+    rules.push((basic::DOCKER, basic::docker));
     rules.push(("://", url::judge));
+    rules.push((signed::SIG, signed::sig));
+    rules.push((signed::SIGNATURE, signed::signature));
+    rules.push((signed::HOOK, signed::hook));
     rules.push((block::BEGIN, block::judge));
     rules.push((block::END, block::judge_end));
     rules.extend(command::COMMANDS.iter().map(|it| (it.name, command::judge as Rule)));
@@ -300,7 +304,7 @@ fn find_anchors(text: &str, mut found: impl FnMut(Rule, Range<usize>)) {
 }
 
 /// What several beginnings have in common. The search for many bytes at once takes 64 of them.
-const STEMS: &[&str] = &["secret", "xox"];
+const STEMS: &[&str] = &["secret", "xox", "passw", "encryption", "signing"];
 
 /// As much of a beginning as is looked for.
 fn stem(anchor: &str) -> &str {

@@ -16,6 +16,8 @@ pub(super) enum Class {
     Dashed,
     /// A web token with its dots.
     Dotted,
+    /// What is in a parameter of a URL, or in its path.
+    Escaped,
     /// A password in a URL.
     Password,
     /// All up to the end of a line, or to the next tag.
@@ -38,6 +40,7 @@ impl Class {
             Class::Word => is_word,
             Class::Dashed => is_word || byte == b'-',
             Class::Dotted => is_word || byte == b'-' || byte == b'.',
+            Class::Escaped => is_word || b"%+-./=".contains(&byte),
             Class::Password => byte > b' ' && byte != 0x7f && !b"/\"'<>`\\@".contains(&byte),
             Class::Tagged => byte >= b' ' && byte != 0x7f && byte != b'<',
             Class::Line => byte >= b' ' && byte != 0x7f && !b"\"'".contains(&byte),
