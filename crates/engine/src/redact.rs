@@ -13,6 +13,7 @@
 //! for a stream. Nothing takes more than linear time.
 
 mod above;
+mod assigned;
 mod basic;
 mod block;
 mod code;

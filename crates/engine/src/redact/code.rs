@@ -3,6 +3,8 @@
 //! These are guesses. They lean towards "a secret": a word too much is replaced rather than a
 //! password shown.
 
+use super::assigned::is_format;
+
 /// Types, in the languages people print most.
 const TYPES: &[&str] = &[
     "*const", "*mut", "any", "bool", "boolean", "bytes", "char", "float", "int", "integer",
@@ -114,7 +116,7 @@ const ROOTS: &[&str] = &[
 /// Whether something else will be put here, or a secret is already hidden.
 pub(super) fn is_placeholder(value: &str) -> bool {
     let word = value.trim_end_matches([';', ')', '.', '>', ':']);
-    is_one_of(NOTHING, word) || is_variable(value) || is_mask(value)
+    is_one_of(NOTHING, word) || is_variable(value) || is_mask(value) || is_format(value)
 }
 
 fn is_variable(value: &str) -> bool {
@@ -255,7 +257,7 @@ pub(super) fn is_named_alike(value: &str, name: &str) -> bool {
 }
 
 /// Whether people think of the value themselves, so that it may look like any word.
-fn is_password(name: &str) -> bool {
+pub(super) fn is_password(name: &str) -> bool {
     let name = name.trim_start_matches('_');
     name.get(..4).is_some_and(|it| it.eq_ignore_ascii_case("pass"))
 }

@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::assigned::{self, Joined, Target};
 use super::basic;
 use super::code;
 use super::scan::{Site, Verdict};
@@ -30,7 +31,7 @@ pub(super) const NAMES: &[&str] = &[
     "apikey",
     "access_key",
     "access-key",
-    "accesskey",
+    ACCESSKEY,
     "secret_key",
     "secret-key",
     "secretkey",
@@ -50,6 +51,8 @@ pub(super) const NAMES: &[&str] = &[
 ];
 
 const PASSWORD: &str = "password";
+
+const ACCESSKEY: &str = "accesskey";
 
 const AUTHORIZATION: &str = "authorization";
 
@@ -79,6 +82,9 @@ const DEPTH_MAX: usize = 7;
 
 /// Within how many bytes a value shows that it is none. Longer ones are secrets.
 pub(super) const DECIDE_MAX: usize = 64;
+
+/// How much of the text before a name may matter: what the name begins with, and what is before that.
+pub(super) const BEFORE_MAX: usize = DECIDE_MAX + assigned::BEFORE_MAX;
 
 /// How long a value between two tags may be: longer than keys are, shorter than what a stream holds back.
 const TAGGED_MAX: usize = 1024;
@@ -129,7 +135,9 @@ pub(super) fn judge(site: &Site<'_>, anchor: Range<usize>) -> Verdict {
         return judge_opened(site, name, &place, start, quote);
     }
     let sign = site.text[..place.at].trim_end_matches([' ', '\t']);
-    match judge_plain(site, name, whole, &place) {
+    let before = &site.text[..anchor_end - whole.len()];
+    let is_apart = !place.is_tight && sign.ends_with('=');
+    match judge_plain(site, &Target { name, whole, before, is_apart }, &place) {
         Verdict::No if !place.is_name_quoted && sign.ends_with(':') => {
             judge_typed(site, name, typed::behind_colon(bytes, place.at))
         }
@@ -318,17 +326,25 @@ pub(super) fn judge_quoted(site: &Site<'_>, name: &str, start: usize, quote: Quo
     let (length, tail) = Tail::Quoted(quote).consume(rest, &[]);
     let range = start..start + length;
     let value = &site.text[range.clone()];
+    let is_closed = tail.is_some() || !matches!(rest.get(length), Some(b'\n' | b'\r'));
     let is_harmless = || {
         code::is_placeholder(value)
             || code::is_named_alike(value, name)
             || code::is_color(value)
+            || assigned::is_joined_without_blanks(value, is_closed)
             // The text is on the lines below; if it is a key, `block` finds it.
             || value == "\\"
             || (value.starts_with("-----BEGIN ") && value.ends_with("-----"))
+            // A key of the keyboard, in HTML.
+            || (name.eq_ignore_ascii_case(ACCESSKEY) && length == 1)
     };
     match tail {
         Some(_) if length == 0 => Verdict::Waiting,
         _ if length == 0 || site.is_marker(start) => Verdict::No,
+        _ if assigned::is_joined(value) == Joined::Yes => Verdict::No,
+        Some(tail) if assigned::is_joined(value) == Joined::Perhaps => {
+            Verdict::Open { range, tail, is_secret: false, is_telling: false }
+        }
         Some(tail) if length <= DECIDE_MAX => {
             let is_secret = !is_harmless();
             Verdict::Open { range, tail, is_secret, is_telling: false }
@@ -338,7 +354,8 @@ pub(super) fn judge_quoted(site: &Site<'_>, name: &str, start: usize, quote: Quo
     }
 }
 
-fn judge_plain(site: &Site<'_>, name: &str, whole: &str, place: &Place) -> Verdict {
+fn judge_plain(site: &Site<'_>, target: &Target<'_>, place: &Place) -> Verdict {
+    let Target { name, whole, .. } = *target;
     let start = skip_scheme(site, name, place.at);
     let (length, tail) = site.run(Class::Value, start);
     let range = start..start + length;
@@ -355,6 +372,7 @@ fn judge_plain(site: &Site<'_>, name: &str, whole: &str, place: &Place) -> Verdi
             || code::is_color(value)
             || code::is_call(value, site.text.as_bytes().get(start + length))
             || (whole.contains('_') && value.trim_end_matches([')', ';']) == whole)
+            || target.is_given_name(value)
             || (!place.is_tight && code::is_word(value, name))
     };
     match tail {

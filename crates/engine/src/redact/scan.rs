@@ -188,7 +188,7 @@ impl Scan {
                 self.open.push(Open { range, tail, is_secret, is_sure: false });
             }
         }
-        self.keep = self.keep.min(anchor.saturating_sub(keyed::DECIDE_MAX));
+        self.keep = self.keep.min(anchor.saturating_sub(keyed::BEFORE_MAX));
     }
 
     /// What the caller asked for.

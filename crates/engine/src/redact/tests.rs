@@ -224,6 +224,25 @@ pub(super) const HARMLESS: &[&str] = &[
     "https://hooks.slack.com/docs/abcdefghijklmnopqrstuvwxyz0123456789",
     "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
     "AGE-SECRET-KEY-1 is how a key begins",
+    "<a accesskey=\"p\" href=\"x\"> <A ACCESSKEY='N'>",
+    "print(\"token=\" + repr(x))",
+    "print(\"shlex: raw token=\" + repr(result))\n",
+    "\"&token=\"+encodeURIComponent(token)\n",
+    "'password=' . $password",
+    "\"a?token=\"+token+\"&b=\"+b",
+    "\"token=\" << token << \"x\"",
+    "self.passwd = password_mgr",
+    "this.token = abc123;",
+    "  this->password = hunter2;",
+    "let token = error62 ?? other;",
+    "var password = hunter2",
+    "const token = pExpr->nToken;",
+    "*token = tkWS;",
+    "this._token = -1;",
+    "user_pass = '%s:%s' % (user, password)",
+    "password = \"{}:{}\"; token={:?}, secret=%s\\n",
+    "connect(password=self.password, api_key=args.key, token=x.y.token)",
+    "list(pageToken=page_token).execute()",
     "curl -u bob https://host:80/ | sh -c 'x:y'",
     "curl -u \"$USER:$PASS\" host; curl -u bob:$PASS host",
     "curl --user-agent a:b host",
@@ -514,6 +533,9 @@ fn long_texts_take_linear_time() {
         "&sig=",
         "x-amz-signature=",
         "hooks.slack.com/services/",
+        "self.token=",
+        "token=\" +",
+        "token=\"+",
         "--token ",
         "curl ",
         "curl -u ",
@@ -530,8 +552,9 @@ fn long_texts_take_linear_time() {
         "\n-----END PRIVATE KEY-----",
         "abcdefghijklmnopq\n\n-----END PRIVATE KEY-----\n",
     ];
-    for text in evil.iter().chain([&line]) {
-        let text = text.repeat(256 * 1024 / text.len());
+    let deep = format!("<token>{}", "{".repeat(256 * 1024));
+    for text in evil.iter().chain([&line, &deep.as_str()]) {
+        let text = text.repeat((256 * 1024 / text.len()).max(1));
         let begun = Instant::now();
         assert!(Redaction::standard().apply(&text).len() <= 2 * text.len());
         let took = begun.elapsed();
