@@ -72,6 +72,33 @@ impl Client {
     }
 }
 
+/// How many requests are under way that wait for nothing but to be done.
+#[derive(Debug, Default)]
+struct Doing(watch::Sender<usize>);
+
+/// One of them, until it is dropped.
+struct One(watch::Sender<usize>);
+
+impl Doing {
+    fn one(&self) -> One {
+        self.0.send_modify(|count| *count += 1);
+        One(self.0.clone())
+    }
+
+    /// Waits until there are none.
+    async fn over(&self) {
+        // It is not closed: we have it.
+        let mut count = self.0.subscribe();
+        let _over = count.wait_for(|count| *count == 0).await;
+    }
+}
+
+impl Drop for One {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count -= 1);
+    }
+}
+
 /// One connection, as its tasks share it.
 pub(crate) struct Connection {
     pub(crate) door: Arc<Door>,
@@ -82,6 +109,7 @@ pub(crate) struct Connection {
     headers: Mutex<bool>,
     queue: Mutex<Queue>,
     desk: Desk,
+    doing: Doing,
     /// Requests that are answered before notifications.
     pub(crate) busy: Busy,
     /// Held by who tells something.
@@ -117,23 +145,34 @@ where
         headers: Mutex::new(client.framing == Framing::Headers),
         queue: Mutex::default(),
         desk: Desk::default(),
+        doing: Doing::default(),
         busy: Busy::default(),
         telling: tokio::sync::Mutex::default(),
         finished: watch::Sender::new(false),
         given_up: watch::Sender::new(false),
     });
-    let mut broken = None;
     let reading = async {
-        broken = read(&connection, reader, &client).await;
+        let broken = read(&connection, reader, &client).await;
         connection.notes.stop();
         connection.out.close();
+        broken
     };
     let telling = notes::tell(&connection);
     let writing = connection.out.write_to(writer);
     tokio::pin!(writing);
+    tokio::pin!(reading);
+    let mut broken = None;
     let ended = tokio::select! {
-        _ = &mut writing => return None,
-        () = reading => true,
+        _ = &mut writing => {
+            // Nobody reads any more: what was asked for is done all the same.
+            connection.out.close();
+            let _late = tokio::time::timeout(LAST_WORDS, reading).await;
+            return None;
+        }
+        result = &mut reading => {
+            broken = result;
+            true
+        }
         () = telling => false,
         () = shutdown.begun() => false,
     };
@@ -204,10 +243,15 @@ async fn read(
         rest.await;
         connection.notes.settle(&connection.door).await;
     } else {
-        // Who only said its last word still wants its answers; who is gone may have waits without end.
+        // Who only said its last word still wants its answers; who is gone may have waits without end, but what it
+        // wanted done is done.
+        let done = async {
+            client.gone().await;
+            connection.doing.over().await;
+        };
         tokio::select! {
             _late = tokio::time::timeout(LAST_WORDS, rest) => {}
-            () = client.gone() => {}
+            () = done => {}
         }
     }
     broken
@@ -270,6 +314,7 @@ fn take(
         }
     }
     let before = connection.line_up(&order, &request.params.typing);
+    let doing = (!order.is_wait()).then(|| connection.doing.one());
     let (answered, waiting) = watch::channel(());
     let (mut script, mut unnamed) = (Vec::new(), None);
     if let Order::On { on, waits, .. } = &order {
@@ -313,7 +358,7 @@ fn take(
                 Err(error) => return connection.refuse(&request, error),
             }
         }
-        if matches!(order, Order::On { waits: Some(_), .. }) {
+        if order.is_wait() {
             // A wait lets the next go on at once; everything else when it is answered.
             request.params.typing.let_go();
         }
@@ -333,7 +378,7 @@ fn take(
         if let Some(id) = request.params.asked.answer() {
             connection.respond(id, result);
         }
-        drop((request, answered, busy));
+        drop((request, answered, busy, doing));
     });
 }
 

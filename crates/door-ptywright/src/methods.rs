@@ -39,6 +39,11 @@ pub(crate) enum Order {
 }
 
 impl Order {
+    /// Whether it waits for something to happen.
+    pub(crate) fn is_wait(&self) -> bool {
+        matches!(self, Order::On { waits: Some(_), .. })
+    }
+
     /// Whether it types.
     pub(crate) fn types(&self) -> bool {
         matches!(self, Order::On { types: true, .. })

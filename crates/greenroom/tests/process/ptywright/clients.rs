@@ -253,3 +253,25 @@ fn sessions_that_are_made_and_closed_leave_nothing() {
     });
     assert_eq!(rpc.call("session.list", &json!({})), json!({"sessions": []}));
 }
+
+/// As `printf … | nc -U` does it, and whoever dies right behind its request.
+#[test]
+fn what_was_asked_for_is_done_though_nobody_waits_for_the_answer() {
+    let home = home();
+    let _daemon = home.start();
+    let mut rpc = home.ptywright(Framing::Lines);
+    let session =
+        create(&mut rpc, "stty -echo; printf up; while read line; do echo got-$line; done");
+    wait_for(&mut rpc, &session, "up");
+    for round in 0..count(20, 500) {
+        let mut gone = home.ptywright(Framing::Lines);
+        let slow = json!({"text": format!("{round}\n"), "chunk_chars": 1, "delay_ms": 5});
+        for action in
+            [json!({"type": "text", "value": "a"}), json!({"type": "stream_text", "value": slow})]
+        {
+            gone.begin("session.input", &json!({"session": session, "action": action}));
+        }
+        drop(gone);
+        wait_for(&mut rpc, &session, &format!("got-a{round}\r\n"));
+    }
+}
