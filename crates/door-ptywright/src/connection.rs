@@ -18,6 +18,7 @@ use tokio::time::Instant;
 
 use crate::answer::Answer;
 use crate::cancels::Target;
+use crate::deeds::{Deed, Doing};
 use crate::envelope::{Asked, Request};
 use crate::error::RpcError;
 use crate::framing::{Came, Decoder, Framing};
@@ -36,6 +37,9 @@ const READ_BYTES: usize = 32 << 10;
 
 /// How long answers have to be written after the last of them was made.
 const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// How long what a client asked for may take to be done when it is gone: a prompt may wait that long for its composer.
+const LAST_DEEDS: Duration = Duration::from_secs(25);
 
 /// How long what follows a wait is held back to see whether the end of a script follows, too.
 const SCRIPT: Duration = Duration::from_millis(30);
@@ -69,33 +73,6 @@ impl Client {
             }
             tokio::time::sleep(LOOK_AROUND).await;
         }
-    }
-}
-
-/// How many requests are under way that wait for nothing but to be done.
-#[derive(Debug, Default)]
-struct Doing(watch::Sender<usize>);
-
-/// One of them, until it is dropped.
-struct One(watch::Sender<usize>);
-
-impl Doing {
-    fn one(&self) -> One {
-        self.0.send_modify(|count| *count += 1);
-        One(self.0.clone())
-    }
-
-    /// Waits until there are none.
-    async fn over(&self) {
-        // It is not closed: we have it.
-        let mut count = self.0.subscribe();
-        let _over = count.wait_for(|count| *count == 0).await;
-    }
-}
-
-impl Drop for One {
-    fn drop(&mut self) {
-        self.0.send_modify(|count| *count -= 1);
     }
 }
 
@@ -166,7 +143,7 @@ where
         _ = &mut writing => {
             // Nobody reads any more: what was asked for is done all the same.
             connection.out.close();
-            let _late = tokio::time::timeout(LAST_WORDS, reading).await;
+            let _late = tokio::time::timeout(LAST_WORDS + LAST_DEEDS, reading).await;
             return None;
         }
         result = &mut reading => {
@@ -243,14 +220,14 @@ async fn read(
         rest.await;
         connection.notes.settle(&connection.door).await;
     } else {
-        // Who only said its last word still wants its answers; who is gone may have waits without end, but what it
-        // wanted done is done.
+        // Who only said its last word still wants its answers; who is gone may have waits without end. What is wanted
+        // done is done in any case.
         let done = async {
-            client.gone().await;
-            connection.doing.over().await;
+            let _gone = tokio::time::timeout(LAST_WORDS, client.gone()).await;
+            let _late = tokio::time::timeout(LAST_DEEDS, connection.doing.over()).await;
         };
         tokio::select! {
-            _late = tokio::time::timeout(LAST_WORDS, rest) => {}
+            () = rest => {}
             () = done => {}
         }
     }
@@ -314,7 +291,9 @@ fn take(
         }
     }
     let before = connection.line_up(&order, &request.params.typing);
-    let doing = (!order.is_wait()).then(|| connection.doing.one());
+    if methods::does_something(&request) {
+        request.params.doing = Deed::of(connection.doing.one());
+    }
     let (answered, waiting) = watch::channel(());
     let (mut script, mut unnamed) = (Vec::new(), None);
     if let Order::On { on, waits, .. } = &order {
@@ -378,7 +357,7 @@ fn take(
         if let Some(id) = request.params.asked.answer() {
             connection.respond(id, result);
         }
-        drop((request, answered, busy, doing));
+        drop((request, answered, busy));
     });
 }
 

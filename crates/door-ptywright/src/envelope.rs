@@ -8,6 +8,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
 use crate::cancels::{Cancelled, Named};
+use crate::deeds::Deed;
 use crate::error::RpcError;
 use crate::typing::Typing;
 
@@ -29,6 +30,8 @@ pub(crate) struct Params {
     pub(crate) asked: Asked,
     /// How far it has come with what it types.
     pub(crate) typing: Typing,
+    /// What it does, if it does not only wait.
+    pub(crate) doing: Deed,
 }
 
 /// Which request an answer is to, and whether it was given. Cheap to clone.
@@ -74,8 +77,8 @@ impl Request {
         };
         let asked = Asked { id, ..Asked::default() };
         let value = members.params.unwrap_or_default();
-        let (named, cancelled, typing) = Default::default();
-        let params = Params { value, named, cancelled, asked, typing };
+        let (named, cancelled, typing, doing) = Default::default();
+        let params = Params { value, named, cancelled, asked, typing, doing };
         Ok(Request { method, params })
     }
 }

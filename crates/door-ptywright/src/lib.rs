@@ -15,6 +15,7 @@ mod answer;
 mod aside;
 mod cancels;
 mod connection;
+mod deeds;
 mod envelope;
 mod error;
 mod evidence;

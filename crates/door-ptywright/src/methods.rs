@@ -39,7 +39,7 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    /// Whether it waits for something to happen.
+    /// Whether it waits for something to happen, in the end.
     pub(crate) fn is_wait(&self) -> bool {
         matches!(self, Order::On { waits: Some(_), .. })
     }
@@ -85,6 +85,11 @@ impl On {
         let is_signal = action["type"] == "signal" && action["value"] == "int";
         method == "session.input" && (is_signal || action["type"] == "interrupt")
     }
+}
+
+/// Whether a request does something: a turn does, before it waits.
+pub(crate) fn does_something(request: &Request) -> bool {
+    !matches!(request.method.as_str(), "session.wait" | "adapter.wait")
 }
 
 /// When a request runs.

@@ -396,6 +396,7 @@ pub(super) async fn turn(it: &Arc<Connection>, params: &Params) -> Result<Answer
                 return Err(it.door.hiding(late, policy.as_ref()).await);
             }
         }
+        params.doing.is_done();
         waiting.wait(it, &live, (params, policy), until).await
     };
     Ok(on(it, &live, turn).await.map_err(|error| live.hides(error))?.into())

@@ -275,3 +275,20 @@ fn what_was_asked_for_is_done_though_nobody_waits_for_the_answer() {
         wait_for(&mut rpc, &session, &format!("got-a{round}\r\n"));
     }
 }
+
+#[test]
+fn what_a_turn_types_is_typed_though_nobody_waits_for_its_end() {
+    let home = home();
+    let _daemon = home.start();
+    let mut rpc = home.ptywright(Framing::Lines);
+    let start = json!({"plugin": "shell", "program": "bash", "args": ["--norc"]});
+    let adapter = rpc.call("adapter.start", &start)["adapter"].clone();
+    for round in 0..count(5, 100) {
+        let matcher = json!({"type": "contains_text", "value": format!("got-{round}")});
+        let mut gone = home.ptywright(Framing::Lines);
+        let run = json!({"intent": "run", "params": {"command": format!("echo got-$(({round}))")}});
+        gone.begin("adapter.turn", &json!({"adapter": adapter, "send": run}));
+        drop(gone);
+        rpc.call("adapter.wait", &json!({"adapter": adapter, "matcher": matcher}));
+    }
+}
