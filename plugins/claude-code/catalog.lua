@@ -18,7 +18,7 @@ local INTENTS = {
   entry("send_prompt", "Pastes the prompt and presses Enter; begins a turn", PROMPT),
   entry("approve", "Accepts the open dialog; goes on from check boxes", ON_DIALOG),
   entry("deny", "Dismisses the open dialog or screen with Escape", ON_DIALOG),
-  entry("choose_option", "Picks an option of the open dialog by its number or its label, or goes on from check boxes by the name of their button", object({
+  entry("choose_option", "Picks an option of the open dialog by its number, its label or a part of it that no other has, or goes on from check boxes by the name of their button", object({
     index = { type = "integer", minimum = 1 },
     option = { type = "string", description = "a number or a label" },
     dialog_id = DIALOG_ID,
@@ -31,8 +31,8 @@ local INTENTS = {
   entry("deny_trust", "Does not trust the folder; Claude Code ends", ON_DIALOG),
   entry("dismiss_welcome", "Presses Enter on the welcome of a first launch", NOTHING),
   entry("expand", "Presses Ctrl+O, which shows more or less of tool calls", NOTHING),
-  entry("model_effort_left", "Presses Left in the model picker", NOTHING),
-  entry("model_effort_right", "Presses Right in the model picker", NOTHING),
+  entry("model_effort_left", "Presses Left in the model picker, and nowhere else", NOTHING),
+  entry("model_effort_right", "Presses Right in the model picker, and nowhere else", NOTHING),
   entry("slash_command", "Runs a slash command without beginning a turn", object({
     command = { type = "string", description = "such as `usage`" },
     name = { type = "string", description = "the same as command" },
@@ -63,7 +63,7 @@ local STATES = {
   { name = "local_ui_screen", description = "Settings, help or another screen of its own is open" },
   { name = "waiting_for_user_input", description = "The composer waits, or a question is open" },
   { name = "thinking", description = "Claude works", working = true },
-  { name = "cancelling", description = "A cancel was sent and the screen has not settled" },
+  { name = "cancelling", description = "A cancel was sent and the screen has not settled", working = true },
   { name = "completed_turn", description = "The turn is over" },
   { name = "error", description = "The turn ended with an error of the service, or Claude Code has ended" },
 }

@@ -237,7 +237,9 @@ end
 -- The composer is there and nothing works: a turn ended, or none was begun.
 local function of_composer(answer, view, turn, input, stable, begun)
   local submitted = input.last_intent == "prompt_submitted"
-  if view.composer.state ~= "empty" and submitted then
+  if view.composer.shell then
+    answer:add({ composer = "shell" })
+  elseif view.composer.state ~= "empty" and submitted then
     answer:add({ composer = view.composer.state })
   end
   if submitted and submission.is_unsent(view) then
@@ -340,21 +342,28 @@ local function asks(input)
   return state, dialog, view
 end
 
--- Whether there is something to type into: `true`, `false` while it is still to come, or why not. A folder that was
--- just trusted shows its dialog for a moment.
+-- Whether there is something to type into: `true`, `false` while it is still to come, or why not. A dialog that was
+-- answered is shown for a moment yet; another one is never typed into.
 local function may_type(input)
   local state, dialog, view = asks(input)
   local answered = is_answered(dialog, input)
+  if seen.gated then
+    return submission.may_check(dialog, input)
+  end
   if input.process_exited or not state and dialog then
     return true
   end
   if state then
     local drawn = dialog and dialog.id or (input.stable_ms or DRAWN_MS) >= DRAWN_MS
-    if not drawn or answered and dialog.kind == "trust" then
+    if not drawn or answered then
       return false
     end
     submission.forget()
     return "dialog_open: the state is `" .. state .. "`, nothing was typed; answer or leave it first"
+  end
+  if view.composer and view.composer.shell then
+    submission.forget()
+    return submission.SHELL_MODE
   end
   return view.composer ~= nil and not submission.is_entering(view, input) and submission.takes_keys(view, input)
 end
@@ -380,6 +389,7 @@ local function decide(answer, view, input)
   local active = not dialog and not editor and is_active(view, turn)
   local answered = is_answered(dialog, input)
   seen.dialog = dialog and dialog.id and not answered and dialog or nil
+  submission.sees_box(dialog)
   seen.asks = asks_for(editor, dialog)
   seen.for_reading = dialog and dialog.for_reading or false
   seen.unsure = dialog and dialog.unsure or false
@@ -388,7 +398,8 @@ local function decide(answer, view, input)
   submission.sees(view, dialog, input)
 
   if input.last_intent == "cancelling" then
-    local settled = stable or (input.stable_ms == nil and (dialog ~= nil or view.composer ~= nil and not active))
+    local cancels = answered and seen.answered.cancels
+    local settled = not cancels and (stable or input.stable_ms == nil and (dialog ~= nil or view.composer ~= nil and not active))
     if not settled then
       return answer:as("cancelling", 0.72, "cancel intent recently applied; screen not yet stable")
     end
@@ -432,6 +443,8 @@ end
 
 local function classify(input)
   local view = layout.read(input.screen or "")
+  -- A host that went on with a session knows of an intent that this Lua did not plan.
+  seen.opening = seen.opening and input.last_intent ~= "prompt_submitted"
   submission.look(view, input)
   local answer = setmetatable({
     out = { sequence = input.sequence, candidates = {}, metadata = {} },

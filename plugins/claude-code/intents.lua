@@ -4,9 +4,9 @@
 -- How the real program takes keys was tried with Claude Code 2.1.197; README.md has the findings
 -- that these plans rest on.
 
+local lists = require("options")
 local seen = require("seen")
 local submission = require("submission")
-local text = require("text")
 local wanted = require("params").wanted
 local action = ptywright.action
 
@@ -39,11 +39,13 @@ local function check_dialog(params)
   end
 end
 
--- Until Claude Code has come to it a dialog is not answered again, nor told as open.
-local function answer(plan)
-  if seen.dialog and seen.clock_ms then
-    seen.trusted_ms = seen.dialog.kind == "trust" and seen.clock_ms or nil
-    seen.answered = { id = seen.dialog.id, screen = seen.screen, clock_ms = seen.clock_ms }
+-- Until Claude Code has come to it a dialog is not answered again, nor told as open. `ends`: with a no, which ends the turn.
+local function answer(plan, ends)
+  if seen.gated then
+    seen.gated.answers = true
+  elseif seen.dialog and seen.clock_ms then
+    seen.trusted_ms = seen.dialog.kind == "trust" and not ends and seen.clock_ms or nil
+    seen.answered = { id = seen.dialog.id, screen = seen.screen, clock_ms = seen.clock_ms, ends = ends }
   end
   return plan
 end
@@ -86,12 +88,31 @@ local function yes_elsewhere()
   return yes
 end
 
+-- What a terminal sends for the keys that go on from a box.
+local BYTES = { tab = "\t", enter = "\r", up = "\27[A", down = "\27[B" }
+
+-- Of two digits that Claude Code reads at once it takes neither, and of two keys only the last. So a plan behind a box that is not
+-- drawn yet waits until it is: it begins with a paste of the key's own bytes, before which the host asks `may_type`.
+-- `number` is the box that the plan checks itself, if it does.
+local function behind_box(plan, number)
+  local first, checks = plan.actions[1], number and submission.box(number) or nil
+  if not first or not seen.clock_ms or not seen.dialog.framed then
+    return plan
+  elseif not seen.checking then
+    seen.checking = checks
+    return plan
+  end
+  seen.gated = { id = seen.dialog.id, checks = checks }
+  plan.actions[1] = action.paste(first.type == "key" and BYTES[first.value] or first.value)
+  return plan
+end
+
 -- Goes on from check boxes to the next question, or to the last look at all answers. Enter would check or clear
 -- the box that is highlighted, and the button has no number. On the button Tab does nothing; from a text of one's own it
 -- leads only to the button.
 local function go_on()
-  local keys = { action.key(seen.dialog.on_button and "enter" or "tab") }
-  return seen.dialog.typing and { actions = keys } or answer({ actions = keys })
+  local plan = behind_box({ actions = { action.key(seen.dialog.on_button and "enter" or "tab") } })
+  return seen.dialog.typing and plan or answer(plan)
 end
 
 -- A screen that may be another one than it looks like is answered by nobody.
@@ -137,7 +158,7 @@ function intents.deny(params)
   check_dialog(params)
   check_place()
   check_sure("and Escape may end the program")
-  return answer({ actions = { action.key("escape") } })
+  return answer({ actions = { action.key("escape") } }, true)
 end
 
 function intents.approve_trust(params)
@@ -149,60 +170,7 @@ end
 function intents.deny_trust(params)
   check_dialog(params)
   check_open("trust")
-  return answer(number_keys(2))
-end
-
-local function labels(options)
-  local names = {}
-  for i, option in ipairs(options) do
-    names[i] = "`" .. option.label .. "`"
-  end
-  if seen.dialog and seen.dialog.button then
-    names[#names + 1] = "`" .. seen.dialog.button .. "`"
-  end
-  return #names > 0 and table.concat(names, ", ") or "none"
-end
-
--- The option that a number means. As a text it may be the label of another one.
-local function numbered(wish, number, options)
-  -- Of a list that is not all to be seen nobody knows the end.
-  local most = #options > 0 and not (seen.dialog and seen.dialog.cut) and #options or 9
-  local is_one = number >= 1 and number <= most
-  for _, option in ipairs(options) do
-    if option.label == wish and option.index ~= number then
-      if is_one then
-        error(string.format("invalid_params: option %d is `%s`, and option %d another one; say which by `index`", option.index, wish, number), 0)
-      end
-      return option.index
-    end
-  end
-  if not is_one then
-    error(string.format("invalid_params: option %d is not in 1..%d", number, most), 0)
-  end
-  return number
-end
-
--- A number, a number in words, or a label: first the same, then contained, both without case.
-local function pick(wish, options)
-  local number = math.tointeger(tonumber(wish))
-  if number then
-    return numbered(wish, number, options)
-  end
-  if type(wish) ~= "string" or wish == "" then
-    error("invalid_params: `index` must be a whole number, or `option` a number or a label", 0)
-  end
-  local lower = wish:lower()
-  for _, option in ipairs(options) do
-    if option.label:lower() == lower then
-      return option.index
-    end
-  end
-  for _, option in ipairs(options) do
-    if text.has(option.label:lower(), lower) then
-      return option.index
-    end
-  end
-  error("invalid_params: no option `" .. wish .. "`; there are: " .. labels(options), 0)
+  return answer(number_keys(2), true)
 end
 
 -- What stands among check boxes where a text of one's own may be typed.
@@ -237,12 +205,11 @@ function intents.choose_option(params)
   end
   check_sure("and a number may mean anything")
   check_open()
-  local button = seen.dialog and seen.dialog.button
-  if button and type(wish) == "string" and wish:lower() == button:lower() then
+  local options, button = seen.dialog.options or {}, seen.dialog.button
+  local number = lists.pick(wish, options, button, seen.dialog.cut)
+  if not number then
     return go_on()
   end
-  local options = seen.dialog and seen.dialog.options or {}
-  local number = pick(wish, options)
   if seen.dialog.typing then
     if number == seen.dialog.own then
       return { actions = {} }
@@ -252,9 +219,9 @@ function intents.choose_option(params)
   -- A box that is checked answers nothing yet: several may be, one right behind the other.
   local checks = options[1] and options[1].checked ~= nil and options[#options].index ~= number
   if checks and number == seen.dialog.own and options[number].label == OWN_TEXT then
-    return to_own_text(options, number)
+    return behind_box(to_own_text(options, number))
   end
-  return checks and number_keys(number) or answer(number_keys(number))
+  return checks and behind_box(number_keys(number), number) or answer(number_keys(number), seen.dialog.kind ~= "question" and lists.is_no(options, number))
 end
 
 -- In a composer with the keys of vi the first Escape only leaves the mode in which text is typed.
@@ -263,7 +230,12 @@ local function escapes(count)
   for i = 1, count + (seen.inserts and 1 or 0) do
     keys[i] = action.key("escape")
   end
-  return { actions = keys, last_intent = "cancelling" }
+  -- A dialog takes the first for its answer.
+  local plan = answer({ actions = keys, last_intent = "cancelling" }, true)
+  if seen.answered then
+    seen.answered.cancels = true
+  end
+  return plan
 end
 
 function intents.cancel()
@@ -329,12 +301,18 @@ function intents.expand()
   return { actions = { action.key("ctrl_o") } }
 end
 
+-- Elsewhere an arrow does something else: in an empty composer Left leaves the session for a list of all of them.
+local function effort(key)
+  check_open("model")
+  return { actions = { action.key(key) } }
+end
+
 function intents.model_effort_left()
-  return { actions = { action.key("left") } }
+  return effort("left")
 end
 
 function intents.model_effort_right()
-  return { actions = { action.key("right") } }
+  return effort("right")
 end
 
 return intents

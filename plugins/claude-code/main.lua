@@ -17,12 +17,19 @@ local submission = require("submission")
 
 local exports = { classify = classifier.classify }
 
+local function enters(plan)
+  local last = plan.actions[#plan.actions] or {}
+  return last.type == "key" and last.value == "enter" or last.type == "text" and last.value:find("[\r\n]") ~= nil
+end
+
 for _, intents in ipairs({ require("intents"), require("prompts") }) do
   for name, intent in pairs(intents) do
     exports[name] = function(params)
+      seen.gated = nil
       local opens = seen.dialog ~= nil and seen.since_ms == nil
       local plan = intent(params or {})
-      seen.opening = opens
+      -- Where nothing was entered nothing has begun.
+      seen.opening = opens or seen.opening and not enters(plan)
       return plan
     end
   end
@@ -36,11 +43,12 @@ function exports.describe()
   return catalog
 end
 
--- What the composer holds: "empty", "text", "pasted", or "absent" where a dialog has its place.
+-- What the composer holds: "empty", "text", "pasted", or "absent" where a dialog has its place; "shell" if it runs what is
+-- typed as a command of the shell.
 -- A host that submits asks this between its paste and its Enter, and again behind the Enter.
 function exports.composer_state(input)
   local view = layout.read(input.screen or "")
-  return view.composer and view.composer.state or "absent"
+  return view.composer and (view.composer.shell and "shell" or view.composer.state) or "absent"
 end
 
 -- Behind the Enter of `send_prompt`: "sent", "unsent" (press Enter again) or "pending" (look again).
@@ -62,6 +70,9 @@ function exports.enter_refused(input)
   end
   if submission.has_menu(view) then
     return "menu_open: Enter would take what the menu under the composer offers, nothing was submitted"
+  end
+  if view.composer and view.composer.shell then
+    return submission.SHELL_MODE
   end
   return submission.is_pasting(view, input) or nil
 end

@@ -4,7 +4,10 @@
 -- right than the numbers; so a list in a command, or a description such as `3. Third?`, is none of its options.
 -- On a small screen only a part of a list is drawn, and an arrow in the place of the selector says that there is more.
 --
--- Not here: what the list is for (`dialogs.lua`).
+-- A caller says which option it means by a number or a label. A part of a label may be a part of several, and one of them
+-- may be a yes for good: so a part counts only if it can mean no other, and where several fit nothing is chosen.
+--
+-- Not here: what the list is for (`dialogs.lua`), what to press for an option (`intents.lua`).
 
 local text = require("text")
 
@@ -146,6 +149,120 @@ function options.read(lines)
     list.button = nil
   end
   return list
+end
+
+-- How a caller's words are written in an error.
+local function labels(list, button)
+  local names = {}
+  for i, option in ipairs(list) do
+    names[i] = "`" .. option.label .. "`"
+  end
+  names[#names + 1] = button and "`" .. button .. "`"
+  return #names > 0 and table.concat(names, ", ") or "none"
+end
+
+local function several(wish, list, button)
+  local names = {}
+  for i, option in ipairs(list) do
+    names[i] = "option " .. option.index .. " `" .. option.label .. "`"
+  end
+  names[#names + 1] = button and "the button `" .. button .. "`, which `approve` presses"
+  error("invalid_params: `" .. wish .. "` may be " .. table.concat(names, ", or ") .. "; say which by `index`; nothing was typed", 0)
+end
+
+-- The option that a number means. As a text it may be the label of another one.
+local function numbered(wish, number, list, cut)
+  -- Of a list that is not all to be seen nobody knows the end.
+  local most = #list > 0 and not cut and #list or 9
+  local is_one = number >= 1 and number <= most
+  for _, option in ipairs(list) do
+    if option.label == wish and option.index ~= number then
+      if is_one then
+        error(string.format("invalid_params: option %d is `%s`, and option %d another one; say which by `index`", option.index, wish, number), 0)
+      end
+      return option.index
+    end
+  end
+  if not is_one then
+    error(string.format("invalid_params: option %d is not in 1..%d", number, most), 0)
+  end
+  return number
+end
+
+-- What words are made of; a row may break at the rest. `don't` is one word, and so is one with letters of other scripts.
+local LETTER = "[%w_'\x80-\xff]"
+
+-- Whether nothing but whole words of `label` are from `first` to `last`.
+local function is_whole(label, first, last)
+  local before = label:sub(first - 1, first - 1):find(LETTER) and label:sub(first, first):find(LETTER)
+  local behind = label:sub(last + 1, last + 1):find(LETTER) and label:sub(last, last):find(LETTER)
+  return not before and not behind
+end
+
+local function begins_with(label, wish)
+  return text.starts(label, wish) and is_whole(label, 1, #wish)
+end
+
+local function has_words(label, wish)
+  local first, last = label:find(wish, 1, true)
+  while first do
+    if is_whole(label, first, last) then
+      return true
+    end
+    first, last = label:find(wish, first + 1, true)
+  end
+  return false
+end
+
+local function equals(label, wish)
+  return label == wish
+end
+
+-- From what can mean one option only to what may well be by chance.
+local FITS = { equals, begins_with, has_words, text.has }
+
+-- The number of the option, or nothing if the button is meant.
+function options.pick(wish, list, button, cut)
+  local number = math.tointeger(tonumber(wish))
+  if number then
+    return numbered(wish, number, list, cut)
+  end
+  -- `yes, ` means no more than `yes`.
+  local exact = type(wish) == "string" and wish:lower() or ""
+  local lower = exact:match("^%s*(.-)[%s,;:%.]*$")
+  lower = lower ~= "" and lower or exact
+  if lower == "" then
+    error("invalid_params: `index` must be a whole number, or `option` a number or a label", 0)
+  end
+  for _, fits in ipairs(FITS) do
+    local found = {}
+    for _, option in ipairs(list) do
+      local label = option.label:lower()
+      if fits(label, lower) or fits == equals and label == exact then
+        found[#found + 1] = option
+      end
+    end
+    local on_button = fits == equals and button and button:lower() == lower
+    if #found > 1 or on_button and #found > 0 then
+      several(wish, found, on_button and button or nil)
+    elseif #found == 1 and cut and fits ~= equals and found[1].label:find("^Yes") then
+      -- What is not to be seen may be a yes as well, and only for once.
+      error("invalid_params: `" .. wish .. "` may be an option that is not to be seen; say which by `index`, or by a whole label; nothing was typed", 0)
+    elseif #found == 1 or on_button then
+      return found[1] and found[1].index
+    end
+  end
+  error("invalid_params: no option `" .. wish .. "`; there are: " .. labels(list, button), 0)
+end
+
+-- Whether an option is a no, which ends the turn.
+function options.is_no(list, number)
+  for _, option in ipairs(list) do
+    if option.index == number then
+      return option.label:find("^No%f[%W]") ~= nil
+    end
+  end
+  return false
 end
 
 return options

@@ -22,13 +22,16 @@ local function is_trusted()
 end
 
 -- A dialog takes the Enter behind a prompt for its answer, most often a yes; another screen searches for it, or opens
--- an editor. One that is only for reading is left: the host sees to it that the composer is back before it types on.
+-- an editor. One that is only for reading is left: the host sees to it that the composer is back before it types on. One
+-- that was answered just now goes by itself, and the host waits for that, too (`may_type`).
 local function to_composer(actions)
-  local trusted = is_trusted()
-  if seen.asks and seen.for_reading and not trusted then
+  local goes = seen.answered or is_trusted()
+  if seen.asks and seen.for_reading and not goes then
     actions[#actions + 1] = action.key("escape")
-  elseif seen.asks and not trusted then
+  elseif seen.asks and not goes then
     error("dialog_open: the state is `" .. seen.asks .. "`, nothing was typed; answer or leave it first", 0)
+  elseif seen.shell then
+    error(submission.SHELL_MODE, 0)
   end
   return actions
 end
@@ -40,24 +43,46 @@ for code = 0, 31 do
   CONTROLS[#CONTROLS + 1] = control ~= "\t" and control ~= "\n" and control or nil
 end
 
+-- U+0080 to U+009F, and what they begin with in UTF-8.
+local C1, C1_HEAD = "\xc2[\x80-\x9f]", "\xc2"
+
+-- A longer text takes too much time to be searched for those. If none is in so many bytes of its beginning and of its end,
+-- what those are is known, and the rest is left to the host.
+local SEARCHED, FIRST, LAST = 65536, 4096, 32768
+
 -- How much of the end of a prompt is searched for its last line.
 local LAST_LINE = 4096
+
+local function has_c1(words)
+  if #words > SEARCHED then
+    return has_c1(words:sub(1, FIRST)) or has_c1(words:sub(-LAST))
+  end
+  return text.has(words, C1_HEAD) and words:find(C1) ~= nil
+end
+
+-- What arrives of a text. A control character would end the paste or press a key, so the host takes all of them away but
+-- tabs and newlines; whoever looks at a text has to look at what is left of it.
+local function arriving(words)
+  if text.has(words, "\r") then
+    words = words:gsub("\r\n?", "\n")
+  end
+  if has_c1(words) then
+    words = words:gsub(C1, "")
+  end
+  for _, control in ipairs(CONTROLS) do
+    if text.has(words, control) then
+      return (words:gsub("[^%C\n\t]", ""))
+    end
+  end
+  return words
+end
 
 local function checked_prompt(params)
   local prompt = wanted(params, "prompt")
   if not prompt then
     error("invalid_params: `prompt` is required", 0)
   end
-  -- A control character would end the paste or press a key; tab and newline are text.
-  if text.has(prompt, "\r") then
-    prompt = prompt:gsub("\r\n?", "\n")
-  end
-  for _, control in ipairs(CONTROLS) do
-    if text.has(prompt, control) then
-      return (prompt:gsub("[^%C\n\t]", ""))
-    end
-  end
-  return prompt
+  return arriving(prompt)
 end
 
 -- What ends Claude Code as a prompt of its own, whatever blanks are around it.
@@ -71,11 +96,15 @@ end
 
 local function check_exit(prompt)
   -- None of them is longer: nothing else has to be looked at.
+  if #text.squeeze(prompt) >= 64 then
+    return
+  end
   local words = prompt
-  for _, blank in ipairs(#text.squeeze(prompt) < 64 and BLANKS or {}) do
+  for _, blank in ipairs(BLANKS) do
     words = words:gsub(blank, " ")
   end
-  words = text.trim(words)
+  -- In the middle of a long text, which is blank otherwise, there may be some left.
+  words = text.trim(words:gsub(C1, ""))
   if EXITS[words] then
     error("invalid_params: Claude Code would end at the prompt `" .. words .. "`, nothing was typed; say more, or run it with `slash_command`", 0)
   end
@@ -133,6 +162,16 @@ local function holds_files()
     rest = rest:sub(1, first - 1) .. rest:sub(last + 1)
   end
   return true, rest == ""
+end
+
+-- A path in front of a prompt can be more than a path: `!` runs a command of the shell, `/init` one of Claude Code's, and
+-- `/` alone makes all behind it no prompt. The same file has another path that is none of these. No command has a second
+-- slash in its name.
+local function as_path(path)
+  if text.starts(path, "!") then
+    return "./" .. path
+  end
+  return (text.starts(path, "/") and not path:find("^/[%w%._%-]+/")) and "/." .. path or path
 end
 
 -- An image is taken for one only if its path is all of a paste; others have a blank before them.
@@ -196,7 +235,7 @@ function prompts.steer(params)
   -- Where nothing works it begins a turn, and the end that can be seen is that of the one before.
   seen.submitted = seen.conversation
   seen.aside = text.squeeze(table.concat(files) .. prompt)
-  submission.adds(table.concat(files) .. prompt, seen.state ~= "thinking")
+  submission.adds(table.concat(files) .. prompt, seen.state ~= "thinking" or submission.is_ending())
   submission.pastes(prompt)
   actions[#actions + 1] = action.bracketed_paste(behind_files(files, prompt))
   actions[#actions + 1] = action.key("enter")
@@ -205,11 +244,11 @@ end
 
 function prompts.slash_command(params)
   local command = wanted(params, "command") or wanted(params, "name")
-  command = command and text.trim(command)
+  command = command and text.trim(arriving(command))
   if not command or command == "" or command == "/" then
     error("invalid_params: `command` is required, such as `usage`", 0)
   end
-  if command:find("[\r\n]") then
+  if text.has(command, "\n") then
     error("invalid_params: `command` must be one line", 0)
   end
   if not text.starts(command, "/") then
@@ -221,6 +260,10 @@ function prompts.slash_command(params)
   end
   seen.of_its_own, seen.attached, seen.typed = false, nil, false
   clear_composer(actions)
+  if seen.state == "thinking" and not submission.is_ending() then
+    -- Its screen opens over the turn, and is echoed in the middle of it.
+    submission.adds(command, false)
+  end
   submission.pastes(command)
   actions[#actions + 1] = action.bracketed_paste(safe_prompt(command))
   actions[#actions + 1] = action.key("enter")
@@ -232,9 +275,10 @@ function prompts.attach_file(params)
   if not path or text.trim(path) == "" then
     error("invalid_params: `path` is required", 0)
   end
-  if path:find("%c") then
+  if path:find("%c") or path:find(C1) then
     error("invalid_params: `path` must be one line without control characters", 0)
   end
+  path = as_path(path)
   local actions = to_composer({})
   local holds, alone = holds_files()
   local attached = holds and seen.attached or {}

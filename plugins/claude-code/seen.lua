@@ -2,10 +2,13 @@
 --
 --   of the last screen   screen, changed_ms (when it was first seen), clock_ms, state, asks, for_reading,
 --                        unsure (what is open may be something else), confirms (it takes Enter), inserts (a mode of vi),
---                        composer, composer_text, composer_rows, conversation
---   of dialogs           dialog (for the intents that answer it), answered (the one an intent answered, with its screen),
---                        trusted_ms (when that was the one of a folder), opening (the last intent was for one that came
---                        before the first composer)
+--                        composer, composer_text, composer_rows, shell (it runs commands), conversation
+--   of dialogs           dialog (for the intents that answer it), answered (the one an intent answered, with its screen,
+--                        whether that ends the turn, and whether it was a cancel), checking (the box that is not drawn yet as it was chosen), gated
+--                        (the dialog that the last plan is for, if that waits for such a box, the box it checks itself, and
+--                        whether it answers the dialog),
+--                        trusted_ms (when that was the one of a folder), opening (nothing was entered yet, or only into
+--                        one that came before the first composer)
 --   of the last prompt   prompt (without blanks), before (the conversation it was sent into), submitted (the same, until
 --                        the turn has begun), leaves (that conversation is not to be seen yet), of_its_own (a command of
 --                        Claude Code's own), ended (the conversation in which its turn was over),
@@ -16,4 +19,4 @@
 --                        before, and as what they were drawn), entered (the same of the plan before, until its Enter
 --                        was come to), since_ms (when it first took keys)
 
-return { composer = "absent", composer_text = "", asides = {} }
+return { composer = "absent", composer_text = "", asides = {}, opening = true }

@@ -1,5 +1,5 @@
 -- How far a prompt has come: whether there is a composer to type into, whether the prompt still stands there, whether
--- its turn has begun, and whether that was seen to end.
+-- its turn has begun, and whether that was seen to end. The same of a check box: whether it is drawn as it was chosen.
 --
 -- A screen alone does not say. Right behind Enter all there is to see is the end of the turn before, and text in the
 -- composer may be the prompt, a file for the next one, or what a cancelled turn gave back.
@@ -25,11 +25,18 @@ local DUE_MS = 1000
 -- A busy program takes a while to come to an Enter. If it does not within this, the key was lost.
 local ENTERED_MS = 3000
 
+-- If a box is not drawn otherwise for so long, its key was lost, or Claude Code does not come to it.
+local CHECKED_MS = 3000
+
 -- So many rows tell where a conversation ends; what is above may be drawn otherwise the next time.
 local TAIL_ROWS = 4
 
 -- How many rows a composer may have of which not all are to be seen: longer texts are folded into one.
 local TALL_ROWS = 45
+
+-- Why nothing goes into a composer that runs commands of the shell.
+submission.SHELL_MODE = "shell_mode: the composer takes what is typed for a command of the shell, nothing was submitted; "
+  .. "the key `ctrl_u`, then `backspace`, leaves that mode"
 
 -- What stands below a composer with the keys of vi while Escape only leaves a mode.
 local VIM_MODE = "^%s*%-%- %u+ %-%-"
@@ -78,6 +85,7 @@ function submission.look(view, input)
   if view.composer and view.composer.cut then
     seen.composer_rows = TALL_ROWS
   end
+  seen.shell = view.composer ~= nil and view.composer.shell
   seen.conversation = view.composer and conversation_of(view) or nil
   submission.sees_entered(view)
   seen.inserts = false
@@ -169,6 +177,11 @@ function submission.is_pasting(view, input)
   local is_shown = text.has(held, seen.pasted.words) or view.composer.text ~= "" and held ~= seen.pasted.before
   seen.pasted.shown = is_shown and held or nil
   return not is_shown and (input.stable_ms or PASTED_MS) < PASTED_MS
+end
+
+-- Whether the answer that is on its way ends the turn: what is said behind it begins one.
+function submission.is_ending()
+  return seen.answered ~= nil and seen.answered.ends
 end
 
 -- A prompt is about to be typed. While the conversation stays like this its turn has not begun.
@@ -273,6 +286,53 @@ end
 
 function submission.has_ended(view)
   return seen.ended ~= nil and seen.ended == conversation_of(view)
+end
+
+-- The box of an option, checked or not.
+local function box_of(dialog, number)
+  for _, option in ipairs(dialog and dialog.options or {}) do
+    if option.index == number then
+      return option.checked
+    end
+  end
+end
+
+-- A box is about to be checked or cleared.
+function submission.box(number)
+  return { id = seen.dialog.id, number = number, was = box_of(seen.dialog, number), clock_ms = seen.clock_ms }
+end
+
+-- Forgets a box once it is drawn otherwise, or is gone.
+function submission.sees_box(dialog)
+  local pending = seen.checking
+  if pending and (not dialog or dialog.id ~= pending.id or box_of(dialog, pending.number) ~= pending.was) then
+    seen.checking = nil
+  end
+end
+
+-- The same as `may_type`, for a plan that waits for a box.
+function submission.may_check(dialog, input)
+  local gated, now = seen.gated, input.clock_ms
+  if not dialog or dialog.id ~= gated.id then
+    return "stale_dialog: `" .. gated.id .. "` is not open any more, nothing was typed"
+  end
+  submission.sees_box(dialog)
+  local pending = seen.checking
+  if pending and now and now - pending.clock_ms < CHECKED_MS then
+    return false
+  end
+  seen.checking = nil
+  if pending then
+    return "not_checked: option " .. pending.number .. " is not to be seen as it was chosen, nothing was typed; look and choose again"
+  end
+  if gated.checks then
+    gated.checks.was, gated.checks.clock_ms = box_of(dialog, gated.checks.number), now
+    seen.checking = gated.checks
+  end
+  if gated.answers then
+    seen.answered = { id = gated.id, screen = input.screen, clock_ms = now }
+  end
+  return true
 end
 
 -- Whether a menu is open under the composer. Enter would take what it offers.

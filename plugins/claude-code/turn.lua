@@ -217,10 +217,11 @@ function Reader:is_corner(i)
 end
 
 -- Many calls in one row, such as `Searched for 2 patterns, read 1 file (ctrl+o to expand)`: nothing but counts. How long
--- it thought is no call.
+-- it thought is no call. Also whether they still run: `Reading 1 file… (ctrl+o to expand)`.
 local function folded_tool(head)
   local calls = head:match("^(%u.-)%s*%(ctrl%+o to expand%)$")
-  local kept = {}
+  local kept, runs = {}, calls ~= nil and calls:sub(-#"…") == "…"
+  calls = runs and calls:sub(1, -#"…" - 1) or calls
   for call in ((calls or "") .. ", "):gmatch("(.-), ") do
     if not call:find("^%a[%a ]+ %d") then
       return nil
@@ -229,24 +230,45 @@ local function folded_tool(head)
     end
   end
   local name, rest = table.concat(kept, ", "):match("^(%a+)%s*(.*)$")
-  return calls and { name = name and name:gsub("^%l", string.upper), summary = rest }
+  return calls and { name = name and name:gsub("^%l", string.upper), summary = rest }, runs
+end
+
+-- The first row from `i` that is not blank.
+local function skip_blank(rows, i, last)
+  while i <= last and rows[i] == "" do
+    i = i + 1
+  end
+  return i
+end
+
+-- Whether row `i` stands above a row of what came of it, with a corner of Claude Code's own.
+function Reader:has_result(rows, i, last)
+  return i < last and text.starts(rows[i + 1], RESULT) and self:is_corner(i + 1)
+end
+
+-- Whether the fold in row `i` is of calls that still run: below it stands the one at work, whose corner has no blank of
+-- Claude Code's, and then nothing but the star.
+local function is_running_fold(rows, i, last)
+  local after = skip_blank(rows, i + (text.starts(rows[i + 1] or "", RESULT) and 2 or 1), last)
+  return after > last or after > i + 1 and rows[after - 1] == "" and not completion_of(rows[after]) and spinner_of(rows[after]) ~= nil
 end
 
 -- A row that looks like prose and is a tool: its bullet blinks, or many calls are folded into it. Such a fold stands alone,
--- and an answer follows; in an answer more of it does, or the end.
+-- and an answer or a call follows; in an answer more of it does, or the end.
 function Reader:unmarked_tool(rows, i, last)
   local head = (i == 1 or rows[i - 1] == "") and rows[i]:match("^  (%S.*)$")
   if not head then
     return nil
   end
-  local after = i + 1
-  while after <= last and rows[after] == "" do
-    after = after + 1
+  local after, has_result = skip_blank(rows, i + 1, last), self:has_result(rows, i, last)
+  local behind = after <= last and rows[after]
+  local alone = not behind or after > i + 1 and not completion_of(behind)
+    and (behind:byte() ~= BLANK or tool_of(text.trim(behind)) and self.corners and self:has_result(rows, after, last))
+  local folded, runs = folded_tool(head)
+  if folded and (alone or has_result or runs and is_running_fold(rows, i, last)) then
+    return folded
   end
-  local has_result = i < last and text.starts(rows[i + 1], RESULT) and self:is_corner(i + 1)
-  local alone = after > last or after > i + 1 and rows[after]:byte() ~= BLANK and not completion_of(rows[after])
-  local folded = (alone or has_result) and folded_tool(head)
-  return folded or has_result and tool_of(head) or nil
+  return has_result and tool_of(head) or nil
 end
 
 function Reader:open(block)
@@ -347,11 +369,23 @@ function Reader:row(rows, i, last)
   end
 end
 
+-- What stands for the result of a call that still runs.
+local function is_running(result)
+  return result == "Waiting…" or result == "Running…" or (result or ""):find("^Running… %(%d[^%)]*%)$") ~= nil
+end
+
+-- Calls that run and are folded into one row, where its bullet is to be seen.
+local function running_fold(block, is_last)
+  local tool, runs = folded_tool(block.head)
+  return is_last and runs and tool.name and tool or nil
+end
+
 -- Whether a block is a tool call, or text: `Name(…)` with a result under it. Of what has none yet that may be said of the
 -- names of tools only, and while the turn goes on (`pending`).
-local function settle(block, is_last)
+local function settle(block, is_last, over)
   local stopped = block.result and block.result:find(INTERRUPTED) ~= nil
-  local tool, is_known = block.tool, true
+  local tool, is_known = block.tool or not over and not block.prose and running_fold(block, is_last), true
+  block.tool = tool or nil
   if not tool and not block.prose then
     tool, is_known = tool_of(block.head)
     local whole = is_known and block.head:sub(-1) == ")"
@@ -361,7 +395,7 @@ local function settle(block, is_last)
   end
   if tool then
     tool.result = block.result
-    tool.running = block.result == "Running…" or block.result == "Waiting…" or (is_last and not block.result) or nil
+    tool.running = is_running(block.result) or (is_last and not block.result) or nil
   end
   return tool, not tool and (not block.result or stopped), tool and not block.tool and not block.result
 end
@@ -382,8 +416,9 @@ end
 
 -- What is left of a prompt that is taller than the screen is no answer. Its middle may be folded, so its first row and
 -- its end are looked at. Where the prompt is not known any more, what stands above an answer is taken for it.
-local function is_prompt(block, is_last, prompt)
-  if not block.prose then
+-- A turn that is over has said something: if that is all there is, it is no prompt, though it may end like it.
+local function is_prompt(block, is_last, prompt, is_answer)
+  if not block.prose or is_answer then
     return false
   elseif not prompt then
     return not is_last
@@ -397,11 +432,11 @@ end
 local function texts_of(reader, prompt, over)
   local words, tools, said, cut, open = {}, {}, nil, nil, nil
   for i, block in ipairs(reader.blocks) do
-    local tool, is_text, pending = settle(block, i == #reader.blocks)
+    local tool, is_text, pending = settle(block, i == #reader.blocks, over)
     if tool and not (pending and over) then
       tools[#tools + 1] = not block.folded and tool or nil
       open = pending and text.trim_right(table.concat(block.lines, "\n"))
-    elseif (is_text or pending) and not is_prompt(block, i == #reader.blocks, prompt) then
+    elseif (is_text or pending) and not is_prompt(block, i == #reader.blocks, prompt, over and #reader.blocks == 1) then
       said = text.trim_right(table.concat(block.lines, "\n"))
       words[#words + 1] = said
       cut = cut or block.prose

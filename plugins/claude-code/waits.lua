@@ -103,7 +103,7 @@ function waits.wait_turn_matcher(params)
   local shown = { TURN_ENDED, DIALOG, DIALOG_FOOT, LOCAL_UI, TITLED, INDENTED, OVERLAY, EDITOR, BARE_TURN_ENDED,
     LONE_COMPOSER, [[(?m)^ *Unable to connect to Anthropic services]] }
   if seen.opening then
-    -- Behind a dialog of the start there is no turn, and the composer is all that comes.
+    -- Before anything was sent there is no turn, and the composer is all that comes.
     shown[#shown + 1], shown[#shown + 2] = "(?m)^" .. COMPOSER, TALL_COMPOSER
   end
   return at_rest(params, table.unpack(shown))

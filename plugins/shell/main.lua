@@ -172,6 +172,9 @@ function exports.classify(input)
   if prompts.looks_like_prompt(last) then
     return answer(input, "prompt", 0.6, "last row looks like a prompt")
   end
+  if seen.submitted and prompts.is_refused(screen, transcript, seen.submitted) then
+    return answer(input, "continuation", 0.6, "the shell did not take the line, which stands at its prompt again")
+  end
   if at and reads_on(transcript, at) then
     return answer(input, "continuation", 0.5, "a line was entered, and the shell reads on")
   end
@@ -224,12 +227,17 @@ local READS = [=[\x1b\[\?2004h(?:[^\x1b]|\x1b[^\[]|\x1b\[(?:[^?]|\?(?:[^2]|2[^0]
 -- that something runs, and that knows better what such a row is.
 -- The default wait of the host has this name.
 function exports.wait_turn_matcher(params)
-  return matcher.any({
+  local ways = {
     matcher.all({ matcher.transcript_regex(PROMPT_MARK), stable(params) }),
     matcher.all({ matcher.transcript_regex(READS), stable(params) }),
     matcher.all({ matcher.screen_regex([[(?:[$#>❯➜λ]|[^0-9]%)\s*\z]]), stable(params) }),
     matcher.process_exited(),
-  })
+  }
+  local refused = seen.submitted and prompts.refused_regex(seen.submitted)
+  if refused then
+    ways[#ways + 1] = matcher.all({ matcher.screen_regex(refused), stable(params) })
+  end
+  return matcher.any(ways)
 end
 
 function exports.describe()

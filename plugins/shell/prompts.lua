@@ -63,6 +63,48 @@ function prompts.is_row_open(transcript)
   return not tail:find("\n[ \r\t]*$")
 end
 
+-- How many rows a fish takes at most to say why it does not take a line.
+local REFUSAL_ROWS = 8
+
+-- Whether nothing was entered behind what was printed last, also where titles and sets of letters follow, as in a fish.
+local function is_edited(transcript)
+  local tail = transcript:sub(-1024):gsub("\27%][^\7\27]*\7?", ""):gsub("\27%(%w", "")
+  return prompts.is_row_open(tail)
+end
+
+-- Whether the last row is a prompt with `command` behind it, which a fish did not take: it said why, and the line is in its
+-- editor again. What is typed then is added to it.
+function prompts.is_refused(screen, transcript, command)
+  local rows = {}
+  for row in (screen .. "\n"):gmatch("([^\n]*)\n") do
+    rows[#rows + 1] = row:match("^.*%S")
+  end
+  local last, ending = rows[#rows] or "", " " .. (command:match("^.*%S") or command)
+  if last:sub(-#ending) ~= ending or not prompts.looks_like_prompt(last:sub(1, -#ending - 1)) then
+    return false
+  end
+  for i = #rows - 1, math.max(2, #rows - REFUSAL_ROWS), -1 do
+    if rows[i]:sub(1, 6) == "fish: " then
+      -- Above it stands the same line, of which not all was drawn yet; anything else would be the error of a command before.
+      local line = rows[i - 1]
+      return #line > #last - #ending + 1 and last:sub(1, #line) == line and is_edited(transcript)
+    end
+  end
+  return false
+end
+
+-- A longer line is broken into several rows.
+local LINE = 200
+
+-- A regular expression for the same, if there is one.
+function prompts.refused_regex(command)
+  if #command > LINE then
+    return nil
+  end
+  local words = (command:match("^.*%S") or command):gsub("[%-%.%+%*%?%(%)|%[%]{}%^%$#&~\\]", "\\%0")
+  return "(?m)^fish: [^\\n]*\\n(?:[^\\n]*\\n){0," .. REFUSAL_ROWS .. "}[^\\n]*[$#>%❯➜λ] " .. words .. "\\s*\\z"
+end
+
 -- How many prompts a row begins and ends with; that of a further line counts.
 local function count_prompts(row, prompt)
   local count, from, to = 0, 1, #row

@@ -188,6 +188,83 @@ return function(check, host, here)
   idle.steer({ prompt = "also do this" })
   check("a steer where nothing works begins a turn", told(idle, "steered_turn") == "Done.", told(idle, "steered_turn"))
 
+  -- A screen of Claude Code's own that was open while a turn went on is echoed in the middle of it.
+  local left = host.load(folder)
+  left.send_prompt({ prompt = "say it in two parts" })
+  left.classify(host.input(screen("usage_in_turn"), { last_intent = "prompt_submitted" }))
+  left.classify(host.input(screen("streaming"), { last_intent = "prompt_submitted" }))
+  left.slash_command({ command = "usage" })
+  check("a turn goes on behind a screen", told(left, "usage_left_in_turn") == "First part.\n\nSecond part.", told(left, "usage_left_in_turn"))
+  left = host.load(folder)
+  left.classify(host.input(screen("completed")))
+  left.slash_command({ command = "usage" })
+  local at_rest = screen("usage_left_in_turn"):gsub("❯ say it in two parts\n\n❯ /usage", "❯ /usage")
+  local shown = left.classify(host.input(at_rest, { last_intent = "prompt_submitted" })).metadata
+  check("a command of its own begins one", shown.turn.text == "First part.\n\nSecond part." and not shown.tools, shown.turn.text)
+
+  -- What is left of an answer is no prompt, though it ends like one.
+  local repeated = host.load(folder)
+  local rows = {}
+  for i = 0, 89 do
+    rows[#rows + 1] = "row " .. i
+  end
+  repeated.send_prompt({ prompt = "Print it again:\n" .. table.concat(rows, "\n") })
+  local again = repeated.classify(host.input(screen("answer_like_prompt"), { last_intent = "prompt_submitted" }))
+  check("an answer that ends like its prompt", again.state == "completed_turn" and again.metadata.turn.cut
+    and again.metadata.turn.text:find("^row 59\n.*row 89$"), again.state)
+  local still = screen("answer_like_prompt"):gsub("✻ [^\n]* for %d+s", "✽ Baking…"):gsub("  paste again to expand", "  esc to interrupt")
+  repeated = host.load(folder)
+  repeated.send_prompt({ prompt = "Print it again:\n" .. table.concat(rows, "\n") })
+  again = repeated.classify(host.input(still, { last_intent = "prompt_submitted" }))
+  check("but while it works it may be the prompt", again.state == "thinking" and not again.metadata.turn.partial_text, again.state)
+
+  -- Calls that are folded into a row, with their bullet or while that is dark.
+  for name, dark in pairs({ ["with a bullet"] = false, ["without"] = true }) do
+    local folds = screen("fold_running")
+    folds = dark and folds:gsub("● Listing", "  Listing") or folds
+    local out = exports.classify(host.input(folds, { last_intent = "prompt_submitted" })).metadata
+    check("a running fold " .. name, out.turn.partial_text == "Before." and out.tools[1].name == "Listing" and out.tools[1].running, out.turn.partial_text)
+    local said = folds:gsub("✻ [^\n]*", "✻ Baked for 2s"):gsub("esc to interrupt", "? for shortcuts")
+    out = exports.classify(host.input(said, { last_intent = "prompt_submitted" })).metadata
+    check("an answer like one " .. name, out.turn.text:find("Listing 1 directory… (ctrl+o to expand)", 1, true) and not out.tools, out.turn.text)
+  end
+  local seconds = screen("fold_before_call"):gsub("Running…", "Running… (3s)")
+  local timed = exports.classify(host.input(seconds, { last_intent = "prompt_submitted" })).metadata.tools[2]
+  check("a call that says how long it runs", timed.running == true, timed.result)
+
+  -- An Escape answers a dialog, which is shown until Claude Code comes to it.
+  for _, intent in ipairs({ "cancel", "force_cancel" }) do
+    local busy = host.load(folder)
+    local function at(clock_ms, more)
+      more = more or {}
+      local input = host.input(screen("permission_bash"), { clock_ms = clock_ms, last_intent = more.last_intent })
+      input.stable_ms = more.stable_ms
+      return busy.classify(input)
+    end
+    local id = at(1000).metadata.dialog_id
+    local plan = busy[intent]({})
+    check(intent .. " presses Escape", plan.actions[1].value == "escape" and plan.last_intent == "cancelling", plan.last_intent)
+    check(intent .. " is on its way", at(1010, { last_intent = "cancelling" }).state == "cancelling", "it is not")
+    check(intent .. " is not settled in its dialog", at(1900, { last_intent = "cancelling", stable_ms = 800 }).state == "cancelling", "it is")
+    local ok, why = pcall(busy.approve, { dialog_id = id })
+    check("no approve behind " .. intent, not ok and why:find("stale_dialog"), why)
+    ok, why = pcall(busy.approve, {})
+    check("nor without an id", not ok and why:find("no_dialog"), why)
+    local later = host.load(folder)
+    local function told_at(clock_ms)
+      return later.classify(host.input(screen("permission_bash"), { clock_ms = clock_ms, last_intent = "cancelling" })).state
+    end
+    told_at(1000)
+    later.approve({})
+    check("an approve some time behind a cancel is none", told_at(1010) == "thinking", told_at(1010))
+    check("the dialog is told again if the key was lost", at(4100, { last_intent = "cancelling", stable_ms = 3000 }).state == "waiting_for_permission", "it is not")
+  end
+  local works = {}
+  for _, entry in ipairs(exports.describe().states) do
+    works[entry.name] = entry.working
+  end
+  check("no wait ends while a cancel is on its way", works.thinking and works.cancelling, "it does")
+
   -- A call without a result is one only while it may get one.
   local call = "❯ hello\n\n● Write(a.txt)\n\n" .. ("─"):rep(80) .. "\n❯\u{a0}\n" .. ("─"):rep(80) .. "\n  esc to interrupt"
   local running = exports.classify(host.input(call, { last_intent = "prompt_submitted" })).metadata

@@ -88,7 +88,7 @@ for _, plugin in ipairs({ "claude-code", "shell" }) do
   end
 end
 
-for _, name in ipairs({ "claude_dialogs", "claude_intents", "claude_states", "shell_states", "speed" }) do
+for _, name in ipairs({ "claude_dialogs", "claude_guards", "claude_intents", "claude_states", "shell_states", "speed" }) do
   require(name)(check, host, here)
 end
 

@@ -86,5 +86,23 @@ return function(check, host, here)
   check("exited with a code", exports.classify(ended).metadata.exit_status == 3, "no status")
   ended.exit_code, ended.signal = nil, 9
   check("exited by a signal", exports.classify(ended).metadata.signal == 9, "no signal")
+  -- A fish that does not take a line puts it into its editor again.
+  local fish = host.load(here .. "/../shell")
+  local refused = "root@vm /tmp# (true)\nfish: command substitutions not allowed here\nroot@vm /tmp# (true)"
+  local function fish_says(screen)
+    return fish.classify(host.input(screen, { transcript = (screen:gsub("\n", "\r\n")) })).state
+  end
+  check("a line that nobody typed", fish_says(refused) == "running", fish_says(refused))
+  fish.run({ command = "(true)" })
+  check("a line that fish refused", fish_says(refused) == "continuation", fish_says(refused))
+  check("one that runs", fish_says("root@vm /tmp# (true)") == "running", "a prompt")
+  check("one that runs behind an error", fish_says("root@vm /tmp# x\nfish: Unknown command: x\nroot@vm /tmp# (true)\n") == "running", "a prompt")
+  local other_error = "root@vm /tmp# x\nfish: Unknown command: x\nroot@vm /tmp# (true)"
+  check("one behind the error of another", fish_says(other_error) == "running", fish_says(other_error))
+  local runs = refused:gsub("\n", "\r\n") .. "\r\n\27[30m\27(B\27[m\27]0;(true) /tmp\7\27[30m\27(B\27[m\r"
+  check("one that runs at last", fish.classify(host.input(refused, { transcript = runs })).state == "running", "a prompt")
+  check("one that was taken", fish_says(refused .. "\nroot@vm /tmp# ") == "prompt", "not a prompt")
+  local ways = fish.wait_turn_matcher({}).value
+  check("a wait ends there", ways[#ways].value[1].value:find("(?m)^fish: ", 1, true) and ways[#ways].value[1].value:find("\\(true\\)", 1, true), ways[#ways].value[1].value)
   require("shell_turns")(check, host, here)
 end
