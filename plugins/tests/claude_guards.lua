@@ -68,7 +68,7 @@ return function(check, host, here)
     ["!touch pwned;"] = "./!touch pwned;", ["/init"] = "/./init", ["/clear"] = "/./clear", ["/exit"] = "/./exit", ["/"] = "/./",
     ["/init x.png"] = "/./init x.png", ["/init a/b"] = "/./init a/b", ["/my file"] = "/./my file", ["/server:do"] = "/./server:do",
     ["/x.png"] = "/./x.png", ["/tmp/a b.txt"] = "/tmp/a b.txt", ["/etc/hosts"] = "/etc/hosts", ["notes.txt"] = "notes.txt",
-    ["~/x"] = "~/x", ["./!x"] = "./!x", ["../x"] = "../x", ["/home/me/init"] = "/home/me/init",
+    ["~/x"] = "~/x", ["./!x"] = "./!x", ["../x"] = "../x", ["/srv/me/init"] = "/srv/me/init",
   }) do
     local got = pasted(seeing("completed").attach_file({ path = path }))
     check("the path `" .. path .. "`", got == want, got)
