@@ -1,5 +1,7 @@
 //! What can be done to a session: actions, as clients and plugins spell them.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -200,35 +202,34 @@ impl Action {
             Action::MarkTranscript(Label { label }) => return door.mark(id, label).await,
             Action::StreamText(streamed) => return stream(door, typist, id, streamed).await,
         };
-        typist.follow(door, id, engine.type_patiently(caller, id, typed, PATIENCE)).await?;
+        let typing = engine.type_patiently(caller, id, typed, PATIENCE);
+        typist.follow(door, id, typing, || true).await?;
         Ok(())
     }
 }
 
-/// Types bytes: as much as a message has room for, piece by piece if the queue has not.
+/// Types a text.
 async fn type_all(
     door: &Door,
     typist: Typist<'_>,
     id: SessionId,
-    bytes: Bytes,
+    text: Bytes,
 ) -> Result<(), RpcError> {
-    let typed = Typed::Bytes(bytes.clone());
-    let at_once = door.engine.type_patiently(typist.caller, id, typed, PATIENCE);
-    match typist.follow(door, id, at_once).await {
-        Err(Error::Limit { .. }) => {
-            let typist = Typist { last: false, ..typist };
-            // On its own: half a text is worse than one whose typist is gone.
-            let (engine, caller) = (door.engine.clone(), typist.caller.clone());
-            let place = typist.typing.place();
-            let in_pieces = tokio::spawn(async move {
-                let _place = place;
-                engine.type_all(&caller, id, bytes, PATIENCE).await
-            });
-            let typed = async { in_pieces.await.unwrap_or(Err(Error::Stopping)) };
-            Ok(typist.follow(door, id, typed).await?)
-        }
-        typed => Ok(typed.map(drop)?),
-    }
+    let is_queued = Arc::new(AtomicBool::new(false));
+    let queued = {
+        let is_queued = Arc::clone(&is_queued);
+        move || is_queued.store(true, Ordering::Relaxed)
+    };
+    let (engine, caller, place) =
+        (door.engine.clone(), typist.caller.clone(), typist.typing.place());
+    let typing = async move {
+        let _place = place;
+        engine.type_text(&caller, id, text, (PATIENCE, queued)).await
+    };
+    // On its own: half a text is worse than one whose typist is gone.
+    let typing = tokio::spawn(typing);
+    let typed = async { typing.await.unwrap_or(Err(Error::Stopping)) };
+    Ok(typist.follow(door, id, typed, || is_queued.load(Ordering::Relaxed)).await?)
 }
 
 async fn stream(
@@ -246,7 +247,7 @@ async fn stream(
         let typed = Typed::Bytes(Bytes::copy_from_slice(piece.as_bytes()));
         let typist = Typist { last: typist.last && after.is_empty(), ..typist };
         let typing = door.engine.type_patiently(typist.caller, id, typed, PATIENCE);
-        typist.follow(door, id, typing).await?;
+        typist.follow(door, id, typing, || true).await?;
         rest = after;
         if !rest.is_empty() {
             tokio::time::sleep(Duration::from_millis(delay_ms)).await;

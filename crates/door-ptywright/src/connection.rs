@@ -18,6 +18,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::answer::Answer;
+use crate::aside::Turns;
 use crate::deeds::Doing;
 use crate::envelope::{Asked, Request};
 use crate::error::RpcError;
@@ -26,7 +27,7 @@ use crate::methods::Order;
 use crate::notes::Notes;
 use crate::order::{Before, Busy, Queue, Unanswered};
 use crate::sessions::name;
-use crate::typing::{Desk, Typing};
+use crate::typing::Typing;
 use crate::{Door, notes};
 
 /// How long answers have to be written after the last of them was made.
@@ -79,8 +80,13 @@ pub(crate) struct Connection {
     /// Whether answers have headers; decided by the first message.
     headers: Mutex<bool>,
     queue: Mutex<Queue>,
-    desk: Desk,
     doing: Doing,
+    turns: Turns,
+    /// Held by an answer that is made aside, from then on until it is given: a client that does not read has one of them
+    /// kept here.
+    pub(crate) slow: tokio::sync::Mutex<()>,
+    /// Whether the client is gone, and nobody waits any more.
+    left: watch::Sender<bool>,
     /// Requests that are answered before notifications.
     pub(crate) busy: Busy,
     /// Held by who tells something.
@@ -115,8 +121,10 @@ where
         out: Outgoing::to(client.socket.clone()),
         headers: Mutex::new(client.framing == Framing::Headers),
         queue: Mutex::default(),
-        desk: Desk::default(),
         doing: Doing::default(),
+        turns: Turns::default(),
+        slow: tokio::sync::Mutex::default(),
+        left: watch::Sender::new(false),
         busy: Busy::default(),
         telling: tokio::sync::Mutex::default(),
         finished: watch::Sender::new(false),

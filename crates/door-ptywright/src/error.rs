@@ -69,6 +69,11 @@ impl RpcError {
         RpcError { data, seen: Some(Box::new(screen.clone())), ..error }
     }
 
+    /// How long the text is in which secrets are hidden.
+    pub(crate) fn bytes(&self) -> usize {
+        self.seen.as_ref().map_or(0, |screen| screen.text().len())
+    }
+
     /// The same, as somebody with this policy may see it.
     pub(crate) fn hiding(mut self, policy: Option<&Redaction>) -> RpcError {
         if let Some(screen) = &self.seen {

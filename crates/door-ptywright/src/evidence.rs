@@ -39,7 +39,7 @@ impl Tail {
         cols: u16,
         policy: Option<&Redaction>,
     ) -> Tail {
-        let ahead = transcript.filter(|_| !policy.is_some_and(Redaction::has_own_rules));
+        let ahead = transcript.filter(|_| !policy.is_some_and(Redaction::has_expressions));
         let ahead = ahead.map(|transcript| Ahead::begin(transcript, cols, policy));
         Tail { policy: policy.cloned(), ahead }
     }

@@ -51,6 +51,7 @@ use crate::cancels::Cancels;
 use crate::looks::Looks;
 use crate::recording::Recordings;
 use crate::sessions::Sessions;
+use crate::typing::Desks;
 
 /// How many characters of what a session prints are kept, unless its maker says otherwise.
 pub const TRANSCRIPT_CHARS: usize = 128 << 10;
@@ -82,6 +83,7 @@ pub struct Door {
     adapters: Adapters,
     aside: Aside,
     cancels: Cancels,
+    desks: Desks,
     looks: Looks,
     recordings: Recordings,
 }
@@ -98,6 +100,7 @@ impl Door {
             adapters: Adapters::default(),
             aside: Aside::default(),
             cancels: Cancels::default(),
+            desks: Desks::default(),
             looks: Looks::default(),
             recordings: Recordings::default(),
         }

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use crate::Door;
-use crate::aside::Aside;
+use crate::aside::Place;
 use crate::error::RpcError;
 
 /// How much of the transcript a matcher looks at, in characters.
@@ -296,7 +296,8 @@ impl Tree {
 /// What a tree is held against beside its session.
 pub(crate) struct Held<'a> {
     pub(crate) plugins: &'a Registry,
-    pub(crate) aside: &'a Aside,
+    /// Where expressions are looked for that may take long, if there are any.
+    pub(crate) place: Option<&'a Place>,
     pub(crate) sight: &'a Sight,
     /// The cursor's row and column.
     pub(crate) cursor: (u16, u16),
@@ -318,11 +319,12 @@ impl Held<'_> {
                     Area::Transcript(_) => &self.sight.transcript,
                     Area::Output | Area::Screen | Area::Contents => &self.sight.screen,
                 };
-                if pattern.most_steps(text.len()) <= FEW_STEPS {
+                let takes_long = pattern.most_steps(text.len()) > FEW_STEPS;
+                let Some(place) = self.place.filter(|_| takes_long) else {
                     return pattern.find(text);
-                }
+                };
                 let (pattern, text) = (pattern.clone(), Arc::clone(text));
-                self.aside.look(move || pattern.find(&text)).await.ok().flatten()
+                place.run(move || pattern.find(&text)).await.ok().flatten()
             }
             Matcher::Cursor(row, col) => (self.cursor == (*row, *col)).then_some(Outcome::Cursor),
             Matcher::Stable(time) => (self.stable >= *time).then_some(Outcome::Idle),

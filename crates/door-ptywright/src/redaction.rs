@@ -56,8 +56,8 @@ impl Door {
         shot: Shot,
         policy: Option<Redaction>,
     ) -> Result<View, RpcError> {
-        let hidden = policy.clone();
-        self.aside.hide(policy.as_ref(), move |_| shot.view(hidden)).await
+        let (hidden, bytes) = (policy.clone(), shot.bytes());
+        self.aside.hide(policy.as_ref(), bytes, move |_| shot.view(hidden)).await
     }
 
     /// A state as somebody with this policy may see it.
@@ -66,12 +66,14 @@ impl Door {
         state: Classified,
         policy: Option<&Redaction>,
     ) -> Result<Value, RpcError> {
-        self.aside.hide(policy, move |policy| state.to_wire(policy)).await
+        let bytes = state.seen.screen.text().len();
+        self.aside.hide(policy, bytes, move |policy| state.to_wire(policy)).await
     }
 
     /// An error as somebody with this policy may see it.
     pub(crate) async fn hiding(&self, error: RpcError, policy: Option<&Redaction>) -> RpcError {
-        self.aside.hide(policy, move |policy| error.hiding(policy)).await.unwrap_or_else(|it| it)
+        let bytes = error.bytes();
+        self.aside.hide(policy, bytes, move |it| error.hiding(it)).await.unwrap_or_else(|it| it)
     }
 }
 

@@ -233,8 +233,9 @@ impl Door {
             None => Excerpt::new(scene.contents().replace('\n', "\r\n"), 0),
         });
         let read = read.await?;
+        let bytes = read.text().len();
         let shown = move |policy: Option<&Redaction>| read.shown(policy).into_owned();
-        self.aside.hide(policy.as_ref(), shown).await
+        self.aside.hide(policy.as_ref(), bytes, shown).await
     }
 
     /// The error of something that was done to a session: whatever it is, one that is forgotten was closed.

@@ -19,6 +19,7 @@ use self::cells::{Cells, Hidden};
 
 use crate::Pixels;
 use crate::answer::{Close, Envelope, Rest};
+use crate::aside::takes_long;
 use crate::error::RpcError;
 use crate::json::{push_bool, push_number, push_text};
 use crate::redaction::shown;
@@ -113,9 +114,14 @@ impl Shot {
         Err(RpcError::params(why))
     }
 
+    /// How long its text is.
+    pub(crate) fn bytes(&self) -> usize {
+        self.contents.text().len()
+    }
+
     /// The same for who asked for it.
     pub(crate) fn view(self, policy: Option<Redaction>) -> View {
-        match policy.as_ref().is_some_and(Redaction::has_own_rules) {
+        match policy.as_ref().is_some_and(|policy| takes_long(policy, self.bytes())) {
             true => View::Shown(self.shown(policy.as_ref())),
             false => View::Taken(self, policy),
         }

@@ -4,7 +4,8 @@
 //! next comes behind it all the same; anything else, above all what ends the program, does not wait for it. Nor
 //! does it wait for what is typed slowly on purpose, into which even an interrupt may come.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use greenroom_engine::{Caller, Error};
@@ -34,33 +35,39 @@ pub(crate) struct Stage {
 /// again.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How many bytes of requests that type a connection may have under way: four of the longest.
-const UNDER_WAY: usize = 4 * MAX_MESSAGE;
+/// How many bytes of requests that type a session may have under way: two of the longest. Each takes some three times
+/// as much memory, and may wait for as long as the program does not read.
+const UNDER_WAY: usize = 2 * MAX_MESSAGE;
 
-/// The room that a connection has for requests that type.
-#[derive(Debug)]
-pub(crate) struct Desk(Arc<Semaphore>);
+/// The room that sessions have for requests that type, by what they are called.
+#[derive(Debug, Default)]
+pub(crate) struct Desks(Mutex<BTreeMap<String, Weak<Semaphore>>>);
 
 /// The place that a request takes of it.
 type Place = Arc<OwnedSemaphorePermit>;
 
-impl Default for Desk {
-    fn default() -> Desk {
-        Desk(Arc::new(Semaphore::new(UNDER_WAY)))
-    }
-}
-
-impl Desk {
+impl Desks {
     /// A place for a request of so many bytes, if there is one.
-    pub(crate) fn place(&self, bytes: usize) -> Result<Place, RpcError> {
+    pub(crate) fn place(&self, on: &str, bytes: usize) -> Result<Place, RpcError> {
+        let desk = self.desk(on);
         let place = u32::try_from(bytes).ok();
-        let place = place.and_then(|it| Arc::clone(&self.0).try_acquire_many_owned(it).ok());
+        let place = place.and_then(|bytes| desk.try_acquire_many_owned(bytes).ok());
         let full = || {
-            RpcError::internal(format!(
-                "what is to be typed waits already: at most {UNDER_WAY} bytes"
-            ))
+            let why = format!("what is to be typed waits already: at most {UNDER_WAY} bytes");
+            RpcError::internal(why)
         };
         place.map(Arc::new).ok_or_else(full)
+    }
+
+    fn desk(&self, on: &str) -> Arc<Semaphore> {
+        let mut desks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(desk) = desks.get(on).and_then(Weak::upgrade) {
+            return desk;
+        }
+        desks.retain(|_, desk| desk.strong_count() > 0);
+        let desk = Arc::new(Semaphore::new(UNDER_WAY));
+        desks.insert(on.to_owned(), Arc::downgrade(&desk));
+        desk
     }
 }
 
@@ -160,12 +167,14 @@ pub(crate) struct Typist<'a> {
 }
 
 impl Typist<'_> {
-    /// Sees to its end what is typed, and tells when the terminal does not take it.
+    /// Sees to its end what is typed, and tells when the terminal does not take it. What types behind it comes behind it
+    /// once all of it is in the queue.
     pub(crate) async fn follow<T>(
         self,
         door: &Door,
         id: SessionId,
         typed: impl Future<Output = Result<T, Error>>,
+        is_queued: impl Fn() -> bool,
     ) -> Result<T, Error> {
         tokio::pin!(typed);
         if let Ok(typed) = tokio::time::timeout(TAKES_WITHIN, &mut typed).await {
@@ -178,7 +187,7 @@ impl Typist<'_> {
             _looked = door.engine.scene(id, |_| ()) => {}
         }
         self.typing.set_stuck(true);
-        if self.last {
+        if self.last && is_queued() {
             self.typing.let_go();
         }
         let typed = typed.await;

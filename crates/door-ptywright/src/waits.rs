@@ -15,6 +15,7 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use crate::Door;
+use crate::aside::Place;
 use crate::error::RpcError;
 use crate::matcher::{Goal, Held, TRANSCRIPT_TAIL};
 use crate::veil::Veil;
@@ -24,6 +25,13 @@ const ASK_SOON: Duration = Duration::from_millis(10);
 
 /// How late it is asked again at most: hundreds of waits on what is still for hours cost next to nothing.
 const ASK_LATE: Duration = Duration::from_secs(1);
+
+/// How many waits are looked at beside a session, as many as the session bears.
+const MAX_BESIDE: usize = 1024;
+
+/// How long the first look at a wait may take, whatever time it has: one look is had in any case, but nobody waits a
+/// minute for who asked for a millisecond.
+const FIRST_LOOK: Duration = Duration::from_secs(1);
 
 /// The longest wait: a day. Who wants more asks again.
 pub(crate) const MAX_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -185,56 +193,35 @@ impl Door {
         let until = began + timeout.min(MAX_WAIT);
         let mut changes = self.engine.changes(id)?;
         let (look, mut again) = (self.looks.at(id), false);
+        if Arc::strong_count(&look) > MAX_BESIDE {
+            return Err(Error::Limit { what: "waits", most: MAX_BESIDE }.into());
+        }
         loop {
-            // It may be closed by now.
-            let seen = self.look(id, &look, &mut changes).await.map_err(|_| RpcError::closed())?;
-            let Seen { mut sight, cursor, quiet, screen, printed } = Seen::clone(&seen);
-            let stable = quiet.min(began.elapsed());
-            sight.stable_ms = u64::try_from(stable.as_millis()).ok();
-            let disabled = Mutex::default();
-            // It may not be its turn before its time is over: then it is asked for the last time.
-            let turn_until = again.then_some(until);
-            let held = Held {
-                plugins: &self.plugins,
-                aside: &self.aside,
-                sight: &sight,
-                cursor,
-                // Nothing can change any more.
-                stable: if sight.process_exited { Duration::MAX } else { stable },
-                turn_until,
-                disabled,
-                may_hold_later: AtomicBool::new(false),
+            // One look is had in any case.
+            let look_until = if again { until } else { until.max(began + FIRST_LOOK) };
+            // Before it looks: who waits for a place keeps nothing of what was seen.
+            let place = match goal.has_expressions() {
+                true => match timeout_at(look_until, self.aside.place()).await {
+                    Ok(place) => Some(place?),
+                    Err(_) => return Err(RpcError::timeout(&self.see(id).await?.screen)),
+                },
+                false => None,
             };
-            let looking = goal.holds(&held);
-            let outcome = match again && goal.matcher().is_some() {
-                // It was looked at once; a look that takes longer than there is time is not waited for.
-                true => timeout_at(until, looking).await.ok().flatten(),
-                false => looking.await,
+            let next = {
+                // It may be closed by now.
+                let seen = self.look(id, &look, &mut changes).await;
+                let seen = Seen::clone(&*seen.map_err(|_| RpcError::closed())?);
+                let times = (began, until, look_until);
+                self.look_beside(goal, seen, place.as_ref(), times, again).await?
             };
-            if let Some(outcome) = outcome {
-                return Ok(Caught { outcome, seen: Some([screen, printed]) });
-            }
+            drop(place);
             again = true;
-            if let Some(error) = held.disabled.into_inner().unwrap_or_else(PoisonError::into_inner)
-            {
-                return Err(error.into());
-            }
-            let timed_out = || Error::Timeout { screen: "".into(), contents: screen.clone() };
-            if Instant::now() >= until {
-                return Err(timed_out().into());
-            }
-            if sight.process_exited && goal.stable_ms().is_empty() {
-                return Err(RpcError::closed());
-            }
-            // When it may hold though nothing happens: when it has been quiet for long enough.
-            let stable_since = Instant::now() - stable;
-            let times =
-                goal.stable_ms().into_iter().map(|ms| stable_since + Duration::from_millis(ms));
-            let times = times.filter(|&at| at > Instant::now());
-            let ask = held.may_hold_later.into_inner().then(|| Instant::now() + ask_again(stable));
-            let due = times.chain(ask).chain([until]).min().unwrap_or(until);
+            let (due, has_ended) = match next {
+                Next::Caught(caught) => return Ok(caught),
+                Next::Again { due, has_ended } => (due, has_ended),
+            };
             tokio::select! {
-                changed = changes.changed() => if changed.is_err() && sight.process_exited {
+                changed = changes.changed() => if changed.is_err() && has_ended {
                     // Nothing will change any more, but stability is still to come.
                     tokio::time::sleep_until(due).await;
                 },
@@ -242,6 +229,67 @@ impl Door {
             }
         }
     }
+
+    /// Looks once; says what was caught, or when to look again.
+    async fn look_beside(
+        &self,
+        goal: &Goal,
+        seen: Seen,
+        place: Option<&Place>,
+        (began, until, look_until): (Instant, Instant, Instant),
+        again: bool,
+    ) -> Result<Next, RpcError> {
+        let Seen { mut sight, cursor, quiet, screen, printed } = seen;
+        let stable = quiet.min(began.elapsed());
+        sight.stable_ms = u64::try_from(stable.as_millis()).ok();
+        let held = Held {
+            plugins: &self.plugins,
+            place,
+            sight: &sight,
+            cursor,
+            // Nothing can change any more.
+            stable: if sight.process_exited { Duration::MAX } else { stable },
+            // It may not be its turn before its time is over: then it is asked for the last time.
+            turn_until: again.then_some(until),
+            disabled: Mutex::default(),
+            may_hold_later: AtomicBool::new(false),
+        };
+        let looking = goal.holds(&held);
+        let outcome = match goal.matcher().is_some() {
+            // A look that takes longer than there is time is not waited for.
+            true => timeout_at(look_until, looking).await.ok().flatten(),
+            false => looking.await,
+        };
+        if let Some(outcome) = outcome {
+            return Ok(Next::Caught(Caught { outcome, seen: Some([screen, printed]) }));
+        }
+        if let Some(error) = held.disabled.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(error.into());
+        }
+        if Instant::now() >= until {
+            return Err(Error::Timeout { screen: "".into(), contents: screen }.into());
+        }
+        if sight.process_exited && goal.stable_ms().is_empty() {
+            return Err(RpcError::closed());
+        }
+        // When it may hold though nothing happens: when it has been quiet for long enough.
+        let stable_since = Instant::now() - stable;
+        let times = goal.stable_ms().into_iter().map(|ms| stable_since + Duration::from_millis(ms));
+        let times = times.filter(|&at| at > Instant::now());
+        let ask = held.may_hold_later.into_inner().then(|| Instant::now() + ask_again(stable));
+        let due = times.chain(ask).chain([until]).min().unwrap_or(until);
+        Ok(Next::Again { due, has_ended: sight.process_exited })
+    }
+}
+
+/// What becomes of a wait after a look.
+enum Next {
+    Caught(Caught),
+    /// It is looked at again when something changes, and at that time.
+    Again {
+        due: Instant,
+        has_ended: bool,
+    },
 }
 
 /// When to ask a predicate again where nothing happens: it may go by how long that has been so. It is asked about a

@@ -143,6 +143,8 @@ pub(crate) enum Msg {
 pub(crate) struct Handle {
     pub(crate) face: Arc<Face>,
     pub(crate) inbox: mpsc::Sender<Msg>,
+    /// Held by whoever types a text, until the last of it is in the queue.
+    pub(crate) texts: Arc<tokio::sync::Mutex<()>>,
     /// Room for input, in bytes.
     pub(crate) room: Arc<Semaphore>,
     /// How much there is in all.

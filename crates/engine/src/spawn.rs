@@ -150,7 +150,14 @@ pub(crate) fn open(house: &Arc<House>, adopted: Adopted) -> Result<Arc<Face>, Li
     let (inbox, messages) = mpsc::channel(INBOX);
     let begin = kept.screen.offset().0 + face.get().resizes;
     let (changes, changed) = watch::channel(begin);
-    let handle = Handle { face: Arc::clone(&face), inbox, room, room_bytes, changes: changed };
+    let handle = Handle {
+        face: Arc::clone(&face),
+        inbox,
+        texts: Arc::default(),
+        room,
+        room_bytes,
+        changes: changed,
+    };
     let id = description.id;
     house.sessions().insert(id, Entry::Living(handle));
     let beginning =

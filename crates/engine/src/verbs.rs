@@ -80,29 +80,41 @@ impl Engine {
         self.ask(id, |reply| Msg::Type { typed, enter: false, room, reply }).await
     }
 
-    /// Types bytes, also more than the queue takes: then piece by piece, each when the terminal has taken
-    /// the one before, and there is room for it. How much that may be is the caller's to bound.
+    /// Types a text, also more than the queue takes: then piece by piece, each when the terminal has taken the one before.
+    /// Nobody else's text comes into the midst of it. How long it may be is the caller's to bound; `queued` is called when
+    /// the last of it is in the queue.
     ///
     /// # Errors
-    /// There was no room in that time.
-    pub async fn type_all(
+    /// There was no room, or another text was typed, for so long: nothing of it is typed then. Or the session ended.
+    pub async fn type_text(
         &self,
         caller: &Caller,
         id: SessionId,
-        bytes: Bytes,
-        patience: Duration,
+        text: Bytes,
+        (patience, queued): (Duration, impl FnOnce()),
     ) -> Result<(), Error> {
-        let most = self.living(id)?.room_bytes.saturating_sub(1).max(1);
-        let mut rest = bytes;
-        let piece = rest.split_to(rest.len().min(most));
-        self.type_patiently(caller, id, Typed::Bytes(piece), patience).await?;
+        caller.may_write()?;
+        let handle = self.living(id)?;
+        let full = |_| Error::InputFull(id);
+        let _texts = tokio::time::timeout(patience, handle.texts.lock()).await.map_err(full)?;
+        let most = handle.room_bytes.saturating_sub(1).max(1);
+        let mut rest = text;
+        let mut piece = rest.split_to(rest.len().min(most));
+        let mut room = self.room_within(id, piece.len() + 1, patience).await?;
+        self.audit(caller, "type", Some(id));
+        // What was begun is typed to its end, however long the program does not read.
         while !rest.is_empty() {
-            let piece = rest.split_to(rest.len().min(most));
-            let room = self.room_within(id, piece.len() + 1, patience).await?;
             let typed = Typed::Bytes(piece);
             self.ask(id, |reply| Msg::Type { typed, enter: false, room, reply }).await?;
+            piece = rest.split_to(rest.len().min(most));
+            let (all, permits) = self.permits(id, piece.len() + 1)?;
+            room = all.acquire_many_owned(permits).await.map_err(|_| Error::Ended(id))?;
         }
-        Ok(())
+        let (typed, (reply, answer)) = (Typed::Bytes(piece), oneshot::channel());
+        let last = Msg::Type { typed, enter: false, room, reply };
+        handle.inbox.send(last).await.map_err(|_| Error::Ended(id))?;
+        queued();
+        answer.await.map_err(|_| Error::Ended(id))?.map(drop)
     }
 
     /// Takes room for something to be typed, if there is any now.

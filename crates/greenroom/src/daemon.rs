@@ -53,7 +53,7 @@ const FAREWELL: Duration = Duration::from_millis(200);
 
 /// How long work beside the daemon's thread has to come to its end: a file is written in that time, and what a client's
 /// expressions take nobody waits for any more.
-const LAST_WORK: Duration = Duration::from_secs(5);
+const LAST_WORK: Duration = Duration::from_secs(1);
 
 /// Runs the daemon until it is told to stop. `ready` is called once it can be reached.
 ///

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use super::{Client, Connection, LAST_DEEDS, LAST_WORDS, LOOK_AROUND, SCRIPT, lock};
 use crate::answer::Answer;
+use crate::aside::TURNS;
 use crate::cancels::Target;
 use crate::deeds::Deed;
 use crate::envelope::Request;
@@ -84,6 +85,7 @@ pub(super) async fn read(
         // done is done in any case.
         let done = async {
             let _gone = tokio::time::timeout(LAST_WORDS, client.gone()).await;
+            connection.left.send_replace(true);
             let _late = tokio::time::timeout(LAST_DEEDS, connection.doing.over()).await;
         };
         tokio::select! {
@@ -144,8 +146,8 @@ fn take(
         request.params.cancelled = connection.door.cancels.cancel(&wait_id);
     }
     let order = methods::order(&request);
-    if order.types() {
-        match connection.desk.place(message.len()) {
+    if let Order::On { on, types: true, .. } = &order {
+        match connection.door.desks.place(&connection.key(on), message.len()) {
             Ok(place) => request.params.typing.take(place),
             Err(error) => return connection.refuse(&request, error),
         }
@@ -176,7 +178,8 @@ fn take(
         }
     }
     let connection = Arc::clone(connection);
-    requests.spawn(async move {
+    let turns = connection.turns.clone();
+    requests.spawn(TURNS.scope(turns, async move {
         let queued = async {
             let overtaken = before.over(&request.params.typing).await;
             for (at, answered) in script {
@@ -208,7 +211,13 @@ fn take(
                 false => call(&connection, &request, (&order, &busy)).await,
             }
         };
-        let result = request.params.named.unless_cancelled(called).await;
+        let mut left = connection.left.subscribe();
+        let result = tokio::select! {
+            biased;
+            result = request.params.named.unless_cancelled(called) => result,
+            // What was sent behind it is done now.
+            _ = left.wait_for(|left| *left), if !methods::does_something(&request) => return,
+        };
         if !connection.takes_answer() {
             // Who is cancelled does not wait for who does not read.
             drop(request.params.cancelled.take());
@@ -218,7 +227,7 @@ fn take(
             connection.respond(id, result);
         }
         drop((request, answered, busy));
-    });
+    }));
 }
 
 /// Calls a method. Notifications do not wait for one that waits for the terminal, or types slowly.

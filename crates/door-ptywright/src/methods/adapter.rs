@@ -342,7 +342,8 @@ impl Waiting {
                 return Err(it.door.hiding(late, policy.as_ref()).await);
             }
         };
-        let told = it.door.aside.hide(policy.as_ref(), move |policy| {
+        let bytes = state.seen.screen.text().len();
+        let told = it.door.aside.hide(policy.as_ref(), bytes, move |policy| {
             json!({ "state": state.to_wire(policy), "matched": caught.shown(policy) })
         });
         let mut answer = told.await?;
@@ -425,6 +426,7 @@ pub(super) async fn inspect(it: &Arc<Connection>, params: &Params) -> Result<Ans
     let live = adapter(it, params, "adapter.inspect", Permission::ScreenRead)?;
     let policy = it.door.policy(params).await?;
     let state = on(it, &live, it.door.classify_anyhow(&live)).await?;
+    let bytes = state.seen.screen.text().len();
     let inspected = move |policy: Option<&Redaction>| {
         let seen = &state.seen;
         let text = seen.screen.shown(policy);
@@ -443,7 +445,7 @@ pub(super) async fn inspect(it: &Arc<Connection>, params: &Params) -> Result<Ans
             "sequence": seen.sight.sequence,
         })
     };
-    Ok(it.door.aside.hide(policy.as_ref(), inspected).await?.into())
+    Ok(it.door.aside.hide(policy.as_ref(), bytes, inspected).await?.into())
 }
 
 pub(super) async fn close(it: &Arc<Connection>, params: &Params) -> Result<Answer, RpcError> {

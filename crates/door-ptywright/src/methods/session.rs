@@ -253,9 +253,9 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
     let freed = name.clone();
     let waiting = door.wait(id, &goal, timeout, move |caught, scene| {
         let ended = scene.end.is_some();
-        let has_own_rules = told.policy.as_ref().is_some_and(Redaction::has_own_rules);
+        let has_expressions = told.policy.as_ref().is_some_and(Redaction::has_expressions);
         let answer = told.answer(caught, name.id(), scene);
-        if has_own_rules {
+        if has_expressions {
             return Over::Aside(Box::new(answer));
         }
         let answer = answer();
@@ -280,9 +280,9 @@ pub(super) async fn wait(it: &Arc<Connection>, params: &Params) -> Result<Answer
         // One that was answered in its turn has nothing left to say.
         Ok(Over::Answered) => Ok(Value::Null.into()),
         Ok(Over::Aside(answer)) => {
-            // One at a time, and answered at once: a client that does not read has nothing kept here.
-            let _turn = it.turn_to_tell().await;
+            let _slow = it.slow.lock().await;
             let answer = door.aside.look(answer).await?;
+            let _turn = it.turn_to_tell().await;
             if freed.free() {
                 it.respond_now(&params.asked, answer);
             }
@@ -333,7 +333,7 @@ impl Told {
         scene: Scene<'_>,
     ) -> impl FnOnce() -> Answer + Send + use<> {
         let Told { began, policy, evidence, pixels, recording: (recordings, id) } = self;
-        let caught = match policy.as_ref().is_some_and(Redaction::has_own_rules) {
+        let caught = match policy.as_ref().is_some_and(Redaction::has_expressions) {
             true => Err(caught.taken(scene)),
             // Only here is known what it was caught in.
             false => Ok(caught.shown(policy.as_ref(), scene)),

@@ -25,6 +25,12 @@ const OWNERS: &[&str] = &["self.", "this.", "cls.", "args."];
 /// How long a format with nothing else in it may be. Every brace of it looks for another.
 const FORMAT_MAX: usize = 64;
 
+/// How long a word in a name is at most: longer ones are made up, and digits are at the end of one if anywhere.
+const WORD_MAX: usize = 19;
+
+/// How many digits those are at most.
+const DIGITS_MAX: usize = 2;
+
 /// Words before a name that is made here.
 const MAKERS: &[&str] = &["let", "const", "var", "mut"];
 
@@ -33,7 +39,11 @@ impl Target<'_> {
     pub(super) fn is_given_name(&self, value: &str) -> bool {
         let path = value.split([';', ')']).next().unwrap_or(value);
         let is_last = self.is_apart && value.len() == path.len() + 1 && value.ends_with(';');
-        (is_path(path) && (self.is_same(path) || (self.is_apart && self.is_of_code())))
+        // A password may look like any word, but where only source code has one; what has parts is none.
+        let can_be_name =
+            !is_password(self.name) || path.contains(['_', '.', '>']) || self.is_made();
+        let is_named = self.is_same(path) || (self.is_apart && self.is_of_code());
+        (is_path(path) && can_be_name && is_named)
             || (is_last && !is_password(self.name) && is_plain(path))
     }
 
@@ -50,14 +60,22 @@ impl Target<'_> {
         path.contains('_') && !is_password(self.name)
     }
 
-    /// Whether it is a part of a thing, or made here, as only source code has it.
+    /// Whether it is a part of a thing, or made here.
     fn is_of_code(&self) -> bool {
-        let before = &self.before
-            [self.before.ceil_char_boundary(self.before.len().saturating_sub(BEFORE_MAX))..];
+        self.is_made() || ends_in(self.last_before(), OWNERS)
+    }
+
+    /// Whether it is made here, or behind an arrow, as only source code has it.
+    fn is_made(&self) -> bool {
+        let before = self.last_before();
         let word = before.trim_end_matches([' ', '\t']);
-        before.ends_with("->")
-            || ends_in(before, OWNERS)
-            || (word.len() < before.len() && ends_in(word, MAKERS))
+        before.ends_with("->") || (word.len() < before.len() && ends_in(word, MAKERS))
+    }
+
+    /// The last of the text before it.
+    fn last_before(&self) -> &str {
+        let from = self.before.len().saturating_sub(BEFORE_MAX);
+        &self.before[self.before.ceil_char_boundary(from)..]
     }
 }
 
@@ -73,9 +91,17 @@ fn ends_in(text: &str, words: &[&str]) -> bool {
 fn is_path(value: &str) -> bool {
     let is_name = |part: &str| {
         part.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_')
-            && part.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')
+            && part.split('_').all(is_of_name)
     };
     value.split('.').flat_map(|it| it.split("->")).all(is_name)
+}
+
+/// Whether people name something so, and not machines.
+fn is_of_name(word: &str) -> bool {
+    let letters = word.trim_end_matches(|it: char| it.is_ascii_digit());
+    word.len() <= WORD_MAX
+        && word.len() - letters.len() <= DIGITS_MAX
+        && letters.bytes().all(|it| it.is_ascii_alphabetic())
 }
 
 /// Whether it is a name in letters, or a small number.

@@ -62,6 +62,9 @@ const PWD: &str = "pwd";
 /// The shortest name of a password that ends so. Shorter ones are of switches.
 const PWD_VARIABLE: &str = "db_pwd";
 
+/// Names that end so and are of folders.
+const FOLDERS: &[&str] = &["init_pwd", "last_pwd", "orig_pwd", "prev_pwd", "start_pwd"];
+
 /// What npm calls a user and a password; only few others have a secret behind it.
 const AUTH: &str = "_auth";
 
@@ -393,8 +396,9 @@ fn is_called_pwd(site: &Site<'_>, name_end: usize, place: &Place) -> bool {
     let whole = whole_name(site.text, name_end);
     let is_connection =
         whole.len() == PWD.len() && site.text[..name_end - PWD.len()].ends_with(';');
-    let is_variable =
-        whole.len() >= PWD_VARIABLE.len() && whole[..whole.len() - PWD.len()].ends_with('_');
+    let is_variable = whole.len() >= PWD_VARIABLE.len()
+        && whole[..whole.len() - PWD.len()].ends_with('_')
+        && !FOLDERS.iter().any(|folder| folder.eq_ignore_ascii_case(whole));
     (is_connection || is_variable)
         && place.is_tight
         && !site.text.as_bytes().get(place.at).is_some_and(is_folder)

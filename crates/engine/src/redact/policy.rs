@@ -97,11 +97,17 @@ impl Redaction {
         Ok(Redaction(Arc::new(Policy { replacement, literals, finder, regexes })))
     }
 
-    /// Whether a caller's own rules are in it: to look for them may take long, and they may look over the ends of lines,
+    /// Whether a caller's expressions are in it: to look for them may take long, and they may look over the ends of lines,
     /// so that a [`Stream`](super::Stream) shows other things than a look at the whole.
     #[must_use]
+    pub fn has_expressions(&self) -> bool {
+        !self.0.regexes.is_empty()
+    }
+
+    /// Whether a caller's own rules are in it: what they find may be most of a text.
+    #[must_use]
     pub fn has_own_rules(&self) -> bool {
-        !(self.0.literals.is_empty() && self.0.regexes.is_empty())
+        self.has_expressions() || !self.0.literals.is_empty()
     }
 
     /// What stands where a secret was.

@@ -89,6 +89,15 @@ pub(super) const SECRETS: &[&str] = &[
     r#""Authorization": "token «abc»""#,
     "Authorization: «tokenabc»",
     // With a type.
+    // A value in code is a name only if people name things so.
+    "self.token = «abcdef0123456789abcdef0123456789»",
+    "DEBUG self.api_key = «c0ffee00c0ffee00c0ffee00c0ffee00»",
+    "args.password = «Tr0ub4dor3»",
+    "args.secret_key = «wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY»",
+    "this.password = «hunter2»",
+    "this.token = «abc123;»",
+    "client_secret = «kjHGFdsaQWERtyuiopLKJHGFDSAzxcvb;»",
+    "$db_token = «abcdefghijklmnopqrst;»",
     "password: str = \"«hunter22»\"",
     "api_key: Optional[str] = '«abc123»'",
     "    token: str | None = b'«abc»',",
@@ -232,7 +241,9 @@ pub(super) const HARMLESS: &[&str] = &[
     "\"a?token=\"+token+\"&b=\"+b",
     "\"token=\" << token << \"x\"",
     "self.passwd = password_mgr",
-    "this.token = abc123;",
+    "this.token = next1;",
+    "self.token = access_token",
+    "INIT_PWD=build",
     "  this->password = hunter2;",
     "let token = error62 ?? other;",
     "var password = hunter2",
@@ -497,7 +508,6 @@ fn a_caller_adds_literals_and_expressions() {
     assert!(Redaction::with("x", &[], &vec!["a".to_owned(); 1000]).is_err());
 }
 
-/// Each takes milliseconds; a rule that measures a value once for each name in it takes minutes.
 #[test]
 fn replacements_do_not_make_gigabytes_of_a_text() {
     let policy = Redaction::with(&"#".repeat(1024), &["1".to_owned()], &[]).unwrap();
@@ -507,6 +517,7 @@ fn replacements_do_not_make_gigabytes_of_a_text() {
     assert_eq!(shown.len(), (1 << 20) + (16 << 20));
 }
 
+/// Each takes milliseconds; a rule that measures a value once for each name in it takes minutes.
 #[test]
 fn long_texts_take_linear_time() {
     let line = "2026-11-16T04:15:29Z INFO engine::session: session s1 wrote 4096 bytes to /tmp/x\n";
