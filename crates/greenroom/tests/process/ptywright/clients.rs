@@ -292,3 +292,23 @@ fn what_a_turn_types_is_typed_though_nobody_waits_for_its_end() {
         rpc.call("adapter.wait", &json!({"adapter": adapter, "matcher": matcher}));
     }
 }
+
+/// A wait keeps what was sent right behind it for a moment, for it may be a script; who is gone has none.
+#[test]
+fn what_was_asked_for_behind_a_wait_is_done_when_its_client_is_gone() {
+    let home = home();
+    let _daemon = home.start();
+    let mut rpc = home.ptywright(Framing::Lines);
+    let session =
+        create(&mut rpc, "stty -echo; printf up; while read line; do echo got-$line; done");
+    wait_for(&mut rpc, &session, "up");
+    let mut gone = home.ptywright(Framing::Lines);
+    let never = json!({"type": "contains_text", "value": "never"});
+    let wait = json!({"session": session, "matcher": never, "wait_id": "w", "timeout_ms": 600_000});
+    gone.begin("session.wait", &wait);
+    gone.begin("session.input", &super::typed(&session, "behind\n"));
+    drop(gone);
+    wait_for(&mut rpc, &session, "got-behind\r\n");
+    // The wait is gone, and so its name is free.
+    assert_eq!(rpc.call("session.cancel_wait", &json!({"wait_id": "w"}))["cancelled"], false);
+}

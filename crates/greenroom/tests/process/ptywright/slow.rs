@@ -1,6 +1,6 @@
 //! Expressions that take long to look for: whoever brings them waits for the answer, and nobody else does.
 
-use greenroom_testkit::Rpc;
+use greenroom_testkit::{Framing, Rpc};
 use serde_json::{Value, json};
 
 use super::{create, home, private, wait_for_end};
@@ -84,4 +84,30 @@ fn patterns_that_take_long_are_looked_for_elsewhere() {
     let found = rpc.answer(&found).expect("the connection stays").expect("it is found");
     let matched = &found["outcome"]["matched"];
     assert_eq!((&matched["kind"], &matched["capture"]), (&json!("screen_regex"), &json!("NE")));
+}
+
+/// Whoever asks for hundreds that take long stands before nobody else, and a daemon that ends waits for none.
+#[test]
+fn a_client_with_many_that_take_long_is_in_nobodys_way() {
+    let home = home();
+    let _daemon = home.start();
+    let mut rpc = home.ptywright(Framing::Lines);
+    let (noisy, other) = (noisy(&mut rpc), create(&mut rpc, "printf up; exec cat"));
+    let read = json!({"session": noisy, "redaction": rules(8)});
+    rpc.begin("session.transcript", &read);
+    let patterns: Vec<Value> = (0..60)
+        .map(|it| json!({"type": "screen_regex", "value": format!(r"\w{{12}}{it}")}))
+        .collect();
+    let many = json!({"type": "any", "value": patterns});
+    for _ in 0..100 {
+        let wait = json!({"session": other, "matcher": many, "timeout_ms": 1, "cells": false});
+        rpc.begin("session.wait", &wait);
+    }
+    let mut quick = home.ptywright(Framing::Lines);
+    let matcher = json!({"type": "screen_regex", "value": "^u(.)"});
+    let wait = json!({"session": other, "matcher": matcher, "redaction": rules(1), "cells": false});
+    let found = quick.call("session.wait", &wait);
+    assert_eq!(found["outcome"]["capture"], "p");
+    let stopped = home.command(["daemon", "stop"]).output().unwrap();
+    assert!(stopped.status.success(), "{stopped:?}");
 }
