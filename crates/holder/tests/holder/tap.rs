@@ -129,8 +129,9 @@ fn what_a_full_pipe_kept_from_the_daemon_is_taken_with_the_rest() {
     let began = std::time::Instant::now();
     // More pieces than a pipe has places.
     let mut end = begin;
-    for _ in 0..16 {
-        end = echo(&mut tap, "x");
+    for letter in 'a'..='p' {
+        // Another each time, or the one before would be taken for it.
+        end = echo(&mut tap, &letter.to_string());
     }
     daemon.type_in("rest");
     eventually("its echo lies in the terminal", || daemon.has_unread());

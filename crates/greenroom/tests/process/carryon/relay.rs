@@ -100,9 +100,11 @@ fn what_is_typed_while_there_is_no_daemon_is_typed_by_the_next() {
     let daemon = home.start();
     client.until_text("one line");
     // It is who it was, and one client.
+    eventually("the relay has said for whom it came back", || {
+        info(&home, &id)["clients"][0]["type"] == "vscode"
+    });
     let session = info(&home, &id);
     assert_eq!((&session["attachedClients"], &session["cols"]), (&json!(1), &json!(100)));
-    assert_eq!(session["clients"][0]["type"], "vscode");
     assert_eq!(session["clients"][0]["name"], "an editor");
     assert_eq!(session["clients"][0]["pid"], std::process::id());
     // A size that nobody heard is said to the next daemon.
