@@ -254,15 +254,20 @@ fn sessions_that_are_made_and_closed_leave_nothing() {
     assert_eq!(rpc.call("session.list", &json!({})), json!({"sessions": []}));
 }
 
+/// A session that says what it got.
+fn repeating(rpc: &mut Rpc) -> String {
+    let session = create(rpc, "stty -echo; printf up; while read line; do echo got-$line; done");
+    wait_for(rpc, &session, "up");
+    session
+}
+
 /// As `printf … | nc -U` does it, and whoever dies right behind its request.
 #[test]
 fn what_was_asked_for_is_done_though_nobody_waits_for_the_answer() {
     let home = home();
     let _daemon = home.start();
     let mut rpc = home.ptywright(Framing::Lines);
-    let session =
-        create(&mut rpc, "stty -echo; printf up; while read line; do echo got-$line; done");
-    wait_for(&mut rpc, &session, "up");
+    let session = repeating(&mut rpc);
     for round in 0..count(20, 500) {
         let mut gone = home.ptywright(Framing::Lines);
         let slow = json!({"text": format!("{round}\n"), "chunk_chars": 1, "delay_ms": 5});
@@ -299,9 +304,7 @@ fn what_was_asked_for_behind_a_wait_is_done_when_its_client_is_gone() {
     let home = home();
     let _daemon = home.start();
     let mut rpc = home.ptywright(Framing::Lines);
-    let session =
-        create(&mut rpc, "stty -echo; printf up; while read line; do echo got-$line; done");
-    wait_for(&mut rpc, &session, "up");
+    let session = repeating(&mut rpc);
     let mut gone = home.ptywright(Framing::Lines);
     let never = json!({"type": "contains_text", "value": "never"});
     let wait = json!({"session": session, "matcher": never, "wait_id": "w", "timeout_ms": 600_000});
